@@ -1,1 +1,14 @@
-//! placeholder
+//! Knowledge of Ceph: dump texts to types, types to findings. Texts in, sentences out.
+//!
+//! This crate does no I/O and reads no clock; it does not know how a text was captured, only what it means in which
+//! release.
+#![forbid(unsafe_code)]
+
+mod error;
+mod json;
+pub mod radosbench;
+pub mod radosbench_output;
+#[cfg(test)]
+mod testdata;
+
+pub use error::ParseError;
