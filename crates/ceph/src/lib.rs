@@ -4,11 +4,16 @@
 //! release.
 #![forbid(unsafe_code)]
 
+pub mod dump;
 mod error;
 mod json;
 pub mod radosbench;
 pub mod radosbench_output;
+mod release;
 #[cfg(test)]
 mod testdata;
+mod tick;
 
 pub use error::ParseError;
+pub use release::{Release, Version};
+pub use tick::cluster_tick;
