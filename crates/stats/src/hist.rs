@@ -99,7 +99,7 @@ impl Hist {
         Hist { counts, count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0, overflow: 0 }
     }
 
-    /// Counts one latency. Never allocates; about 2 ns.
+    /// Counts one latency. Never allocates; a few nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         let index = index_of(ns.min(HIGHEST_NS));
@@ -215,6 +215,14 @@ impl Hist {
             }
         }
         (self.count > 0).then_some(self.max_ns)
+    }
+
+    /// How many of the recorded values are at most `ns` nanoseconds, to the precision of the buckets: the whole bucket
+    /// that `ns` falls into counts.
+    #[must_use]
+    pub fn count_at_most(&self, ns: u64) -> u64 {
+        let last = index_of(ns.min(HIGHEST_NS));
+        self.buckets().take_while(|b| index_of(b.low_ns) <= last).fold(0, |sum, b| sum.saturating_add(b.count))
     }
 
     /// Points `(quantile, nanoseconds)` of the latency spectrum, ascending in both: five points to every halving of

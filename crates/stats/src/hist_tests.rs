@@ -75,6 +75,7 @@ fn quantiles_by_hand() {
     }
     assert_eq!(hist.quantile_ns(f64::NAN), None);
     assert_eq!(hist.mean_ns(), Some(50.5));
+    assert_eq!([0, 1, 50, 100, u64::MAX].map(|ns| hist.count_at_most(ns)), [0, 1, 50, 100, 100]);
 }
 
 #[test]
