@@ -1,0 +1,204 @@
+//! Removing exactly what a ledger entry names, and proving that it is gone.
+//!
+//! An entry of objects is a bound: names below it may or may not exist, so every one is removed and one that isn't
+//! there is fine. One pass is not enough after a crash: operations of a client that was killed may still be queued in
+//! an OSD and be carried out after the removal. An OSD drops queued operations of a connection that is gone, and what
+//! it had begun is done within moments; so, after a pause, every name is asked for again (a read: it costs the OSDs
+//! little), and what turned up is removed, until a whole round finds nothing. What stays possible is a write that an
+//! OSD took from a client whose host died without closing its connection and that waits there for longer than all
+//! rounds together; only blocklisting that client would exclude it.
+use crate::control::{ControlHandle, Target};
+use crate::layer::LoadError;
+use crate::layers::rados::{batch, names::Names};
+use crate::sys::{Errno, IoCtx, Request, Ring};
+use fathom_model::{Connect, Made, errno_name};
+use std::ffi::CString;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Operations in flight.
+const DEPTH: u64 = 128;
+/// Time an OSD gets to finish what it had begun for a client that is gone.
+const SETTLE: Duration = Duration::from_secs(1);
+/// Rounds of looking again; each of them finding something means that somebody is still writing.
+const ROUNDS: u32 = 5;
+/// Only pools named like this are ours to delete.
+pub const POOL_PREFIX: &str = "fathom-";
+
+/// What a removal found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Things that were there and are gone now.
+    pub removed: u64,
+    /// Things that were not there.
+    pub absent: u64,
+}
+
+/// Removes what `entry` names, all of it and nothing else. `progress` gets things done and things in all.
+///
+/// # Errors
+/// [`LoadError::Unreachable`] when the cluster can't be reached, [`LoadError::Refused`] when it is another one or the
+/// thing can't be ours, [`LoadError::Failed`] when something could not be removed: it is still there then.
+pub fn remove(entry: &Made, connect: &Connect, progress: &mut dyn FnMut(u64, u64)) -> Result<Removed, LoadError> {
+    let handle = ControlHandle::connect(connect)?;
+    let (Made::Pool { fsid, .. } | Made::Objects { fsid, .. } | Made::Object { fsid, .. }) = entry;
+    if fsid != handle.fsid() {
+        return Err(LoadError::Refused(format!(
+            "this was made in cluster {fsid}, and {} is another one: use the configuration it was made with",
+            handle.fsid()
+        )));
+    }
+    match entry {
+        Made::Pool { pool, .. } => remove_pool(&handle, pool),
+        Made::Objects { pool, namespace, prefix, until, .. } => {
+            let absent = Removed { removed: 0, absent: *until };
+            let Some(io) = pool_of(&handle, pool, namespace)? else { return Ok(absent) };
+            let objects = Objects { io, pool, prefix, until: *until, deadline: deadline(connect) };
+            objects.remove(progress)
+        }
+        Made::Object { pool, namespace, name, .. } => {
+            let Some(io) = pool_of(&handle, pool, namespace)? else { return Ok(Removed { removed: 0, absent: 1 }) };
+            remove_one(&io, pool, name, deadline(connect))
+        }
+    }
+}
+
+fn deadline(connect: &Connect) -> Duration {
+    Duration::from_nanos(connect.timeout_ns.max(1_000_000_000))
+}
+
+/// The pool, or `None` when it is gone and everything in it with it.
+fn pool_of(handle: &ControlHandle, pool: &str, namespace: &str) -> Result<Option<Arc<IoCtx>>, LoadError> {
+    match handle.pool_id(pool)? {
+        None => Ok(None),
+        Some(_) => Ok(Some(Arc::new(handle.pool(pool, namespace)?))),
+    }
+}
+
+fn remove_pool(handle: &ControlHandle, pool: &str) -> Result<Removed, LoadError> {
+    if !pool.starts_with(POOL_PREFIX) {
+        return Err(LoadError::Refused(format!(
+            "pool {pool} is not named {POOL_PREFIX}…: it can't be one of ours and is left alone"
+        )));
+    }
+    if handle.pool_id(pool)?.is_none() {
+        return Ok(Removed { removed: 0, absent: 1 });
+    }
+    let command = serde_json::json!({
+        "prefix": "osd pool delete", "pool": pool, "pool2": pool, "yes_i_really_really_mean_it": true,
+    });
+    match handle.command(&Target::Mon, &command.to_string()) {
+        Ok(_) => {}
+        Err(e) if e.errno == libc::EPERM => {
+            return Err(LoadError::Failed(format!(
+                "the monitors don't allow deleting pool {pool}: `ceph config set mon mon_allow_pool_delete true`, \
+                 and `false` again afterwards ({})",
+                e.status
+            )));
+        }
+        Err(e) => {
+            return Err(LoadError::Failed(format!("deleting pool {pool}: {} {}", errno_name(e.errno), e.status)));
+        }
+    }
+    match handle.pool_id(pool)? {
+        None => Ok(Removed { removed: 1, absent: 0 }),
+        Some(_) => Err(LoadError::Failed(format!("pool {pool} was deleted and is there again"))),
+    }
+}
+
+fn remove_one(io: &Arc<IoCtx>, pool: &str, name: &str, deadline: Duration) -> Result<Removed, LoadError> {
+    let c_name = CString::new(name).map_err(|_| LoadError::Usage("the object's name contains a NUL byte".into()))?;
+    match batch::single(io, &c_name, Request::Remove, &mut [], deadline) {
+        Ok(_) => Ok(Removed { removed: 1, absent: 0 }),
+        Err(libc::ENOENT) => Ok(Removed { removed: 0, absent: 1 }),
+        Err(errno) => Err(failed(pool, name, errno)),
+    }
+}
+
+/// Objects `prefix` + index.
+struct Objects<'a> {
+    io: Arc<IoCtx>,
+    pool: &'a str,
+    prefix: &'a str,
+    until: u64,
+    deadline: Duration,
+}
+
+impl Objects<'_> {
+    fn remove(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Removed, LoadError> {
+        let mut found = 0;
+        // Removal and the round that proves it count as one half each.
+        let total = self.until.saturating_mul(2);
+        self.each(self.until, |n| n, Request::Remove, |_, there| found += u64::from(there), &mut |done| {
+            progress(done, total)
+        })?;
+        let mut late = 0;
+        for _ in 0..ROUNDS {
+            std::thread::sleep(SETTLE);
+            let mut left = Vec::new();
+            let see = |n, there: bool| {
+                if there {
+                    left.push(n);
+                }
+            };
+            self.each(self.until, |n| n, Request::Stat, see, &mut |done| progress(self.until + done, total))?;
+            if left.is_empty() {
+                let removed = found + late;
+                return Ok(Removed { removed, absent: self.until.saturating_sub(removed) });
+            }
+            let mut again = 0;
+            let count = left.len() as u64;
+            self.each(count, |n| left[n as usize], Request::Remove, |_, there| again += u64::from(there), &mut |_| {})?;
+            late += again;
+        }
+        Err(LoadError::Failed(format!(
+            "objects {}… in pool {} appear as fast as they are removed: something is still writing them; stop it and \
+             clean again",
+            self.prefix, self.pool
+        )))
+    }
+
+    /// Does `request` to `count` objects, the `n`-th being object `index(n)`; tells for each whether it was there.
+    fn each(
+        &self,
+        count: u64,
+        index: impl Fn(u64) -> u64,
+        request: Request,
+        mut see: impl FnMut(u64, bool),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), LoadError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let slots = DEPTH.min(count) as u32;
+        let mut ring = Ring::new(vec![Arc::clone(&self.io)], slots, 0);
+        let mut names = Names::new(self.prefix);
+        let done = std::cell::Cell::new(0);
+        batch::run(
+            &mut ring,
+            slots,
+            count,
+            self.deadline,
+            |ring, slot, n| ring.submit(slot, 0, names.of(index(n)), request),
+            |n, result| {
+                done.set(done.get() + 1);
+                match result {
+                    Ok(_) => see(index(n), true),
+                    Err(libc::ENOENT) => see(index(n), false),
+                    Err(errno) => return Err(failed(self.pool, &format!("{}{}", self.prefix, index(n)), errno)),
+                }
+                Ok(())
+            },
+            || {
+                progress(done.get());
+                Ok(())
+            },
+        )?;
+        progress(count);
+        Ok(())
+    }
+}
+
+fn failed(pool: &str, name: &str, errno: Errno) -> LoadError {
+    LoadError::Failed(format!("removing object {name} in pool {pool}: {}; it may still be there", errno_name(errno)))
+}
