@@ -51,7 +51,7 @@ pub(crate) const fn high_of(index: usize) -> u64 {
 /// One non-empty bucket of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// Lowest value that counts here, in nanoseconds.
+    /// Lowest value that counts here, in nanoseconds; for the bucket of the minimum, the minimum.
     pub low_ns: u64,
     /// Highest value that counts here, in nanoseconds; for the bucket of the maximum, the maximum.
     pub high_ns: u64,
@@ -185,7 +185,8 @@ impl Hist {
         self.counts[touched].iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, &count)| {
             let index = first + at;
             let high_ns = if index == last { self.max_ns } else { high_of(index) };
-            Bucket { low_ns: low_of(index), high_ns, count }
+            let low_ns = if index == first { self.min_ns } else { low_of(index) };
+            Bucket { low_ns, high_ns, count }
         })
     }
 
@@ -199,22 +200,16 @@ impl Hist {
         if q.is_nan() {
             return None;
         }
-        self.value_at_rank_ns(rank(q, self.count))
+        self.bucket_at_rank(rank(q, self.count)).map(|bucket| bucket.high_ns)
     }
 
-    /// The value of rank `rank` (1 is the smallest, `count` the largest; clamped to these), in nanoseconds, with the
-    /// precision of [`quantile_ns`](Hist::quantile_ns). `None` when empty.
-    #[must_use]
-    pub fn value_at_rank_ns(&self, rank: u64) -> Option<u64> {
-        let rank = rank.max(1);
+    /// The bucket of the value of rank `rank`: 1 is the smallest value, `count` the largest. `None` beyond.
+    pub(crate) fn bucket_at_rank(&self, rank: u64) -> Option<Bucket> {
         let mut seen = 0u64;
-        for bucket in self.buckets() {
+        self.buckets().find(|bucket| {
             seen = seen.saturating_add(bucket.count);
-            if seen >= rank {
-                return Some(bucket.high_ns);
-            }
-        }
-        (self.count > 0).then_some(self.max_ns)
+            seen >= rank
+        })
     }
 
     /// How many of the recorded values are at most `ns` nanoseconds, to the precision of the buckets: the whole bucket
@@ -222,7 +217,9 @@ impl Hist {
     #[must_use]
     pub fn count_at_most(&self, ns: u64) -> u64 {
         let last = index_of(ns.min(HIGHEST_NS));
-        self.buckets().take_while(|b| index_of(b.low_ns) <= last).fold(0, |sum, b| sum.saturating_add(b.count))
+        self.buckets()
+            .take_while(|b| index_of(b.low_ns.min(HIGHEST_NS)) <= last)
+            .fold(0, |sum, b| sum.saturating_add(b.count))
     }
 
     /// Points `(quantile, nanoseconds)` of the latency spectrum, ascending in both: five points to every halving of

@@ -50,7 +50,7 @@ fn the_layout_is_that_of_hdrhistogram() {
 fn an_empty_histogram_has_no_numbers() {
     let empty = Hist::new();
     assert_eq!((empty.count(), empty.sum_ns(), empty.min_ns(), empty.max_ns()), (0, 0, 0, 0));
-    assert_eq!((empty.mean_ns(), empty.quantile_ns(0.5), empty.value_at_rank_ns(1)), (None, None, None));
+    assert_eq!((empty.mean_ns(), empty.quantile_ns(0.5)), (None, None));
     assert_eq!((empty.spectrum(), empty.encode(), empty.buckets().count()), (vec![], String::new(), 0));
     assert_eq!(Hist::decode("", 0, 0, 0), Ok(empty));
     assert!(Hist::decode("", 1, 1, 1).is_err());
@@ -62,6 +62,7 @@ fn values_above_the_range_saturate_and_are_counted() {
     assert_eq!((hist.count(), hist.overflow(), hist.min_ns(), hist.max_ns()), (4, 2, 5, u64::MAX));
     assert_eq!(hist.sum_ns(), u64::MAX);
     assert_eq!(hist.quantile_ns(1.0), Some(u64::MAX));
+    assert_eq!((hist.count_at_most(4), hist.count_at_most(5), hist.count_at_most(u64::MAX)), (0, 1, 4));
     assert_eq!(decode_like(&hist.encode(), &hist).unwrap().quantile_ns(1.0), Some(u64::MAX));
 }
 

@@ -45,8 +45,10 @@ pub fn quantile_ci(hist: &Hist, q: f64, effective_n: f64) -> Option<QuantileCi> 
     let scaled = |rank: u64| u128::from(rank) * u128::from(n);
     let low_rank = low.checked_sub(1).map(|below| (scaled(below) / u128::from(trials)) as u64 + 1);
     let high_rank = (high <= trials).then(|| scaled(high).div_ceil(u128::from(trials)) as u64);
-    let at = |rank: Option<u64>| rank.and_then(|rank| hist.value_at_rank_ns(rank));
-    Some(QuantileCi { value_ns, low_ns: at(low_rank), high_ns: at(high_rank) })
+    // The outer edges of the buckets: the interval holds the histogram's own error too.
+    let low_ns = low_rank.and_then(|rank| hist.bucket_at_rank(rank)).map(|bucket| bucket.low_ns);
+    let high_ns = high_rank.and_then(|rank| hist.bucket_at_rank(rank)).map(|bucket| bucket.high_ns);
+    Some(QuantileCi { value_ns, low_ns, high_ns })
 }
 
 /// What the latencies of all these intervals together are worth in independent values, when asking for the
@@ -118,8 +120,7 @@ mod tests {
             let mut hist = Hist::new();
             (0..2000).for_each(|_| hist.record(uniform(&mut rng)));
             let ci = quantile_ci(&hist, 0.99, 2000.0).unwrap();
-            // A bucket is 0.1 % wide: a bound within it holds the value.
-            held += u32::from(ci.low_ns.unwrap() <= 990_500 && ci.high_ns.unwrap() >= 990_000);
+            held += u32::from(ci.low_ns.unwrap() <= 990_000 && ci.high_ns.unwrap() >= 990_000);
         }
         assert!((276..=300).contains(&held), "{held}");
     }

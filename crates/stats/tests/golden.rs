@@ -5,7 +5,7 @@ use fathom_stats::{
 
 #[path = "golden/values.rs"]
 #[rustfmt::skip]
-#[allow(clippy::excessive_precision, clippy::unreadable_literal)]
+#[allow(clippy::type_complexity)] // rows of numbers, read once
 mod values;
 
 fn uniform(n: usize, seed: u64) -> Vec<f64> {
