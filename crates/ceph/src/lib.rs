@@ -10,10 +10,12 @@ mod json;
 pub mod radosbench;
 pub mod radosbench_output;
 mod release;
+mod secrets;
 #[cfg(test)]
 mod testdata;
 mod tick;
 
 pub use error::ParseError;
 pub use release::{Release, Version};
+pub use secrets::{REMOVED, has_secrets, strip_secrets};
 pub use tick::cluster_tick;
