@@ -4,9 +4,11 @@
 //! release.
 #![forbid(unsafe_code)]
 
+mod counters;
 pub mod dump;
 mod error;
 mod json;
+mod osd_counters;
 pub mod radosbench;
 pub mod radosbench_output;
 mod release;
@@ -15,7 +17,9 @@ mod secrets;
 mod testdata;
 mod tick;
 
+pub use counters::{AGREEMENT_PCT, ClientCount, PoolCounters, Reconciliation, reconcile};
 pub use error::ParseError;
+pub use osd_counters::{OsdCounters, ReadOrigin, TimeSum, read_origin};
 pub use release::{Release, Version};
 pub use secrets::{REMOVED, has_secrets, strip_secrets};
 pub use tick::cluster_tick;
