@@ -1,1 +1,18 @@
-//! placeholder
+//! Reports: data in, bytes out. A stored run becomes an [`Analysis`], and that becomes text, HTML, JSON or CSV.
+//!
+//! This crate does no I/O and reads no clock: a report is a function of the stored run and of nothing else, so the
+//! same run gives the same bytes on any machine at any time.
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod context;
+mod csv;
+mod json;
+mod text;
+mod words;
+
+pub use analysis::*;
+pub use context::{ContextLine, ContextSection};
+pub use csv::series_csv;
+pub use json::{SCHEMA_DOC, to_json};
+pub use text::{TextOptions, render_text};

@@ -1,0 +1,132 @@
+//! The result in a paragraph: best numbers with their conditions first, then everything that limits their use.
+use super::{Analysis, Completeness, Stability, StepResult};
+use crate::words;
+use fathom_model::{RunData, Severity};
+
+/// The result of one step in one sentence, conditions included.
+pub(crate) fn headline(step: &StepResult) -> String {
+    let Some((ops, bytes)) = step.ops_per_s.zip(step.bytes_per_s) else {
+        let account = &step.account;
+        return match (account.failed, account.timed_out) {
+            (0, 0) => "no operation completed; no rate can be given".to_owned(),
+            (failed, timed_out) => format!(
+                "no operation completed in the measured window ({} failed, {} timed out); no rate can be given",
+                words::count(failed as f64),
+                words::count(timed_out as f64)
+            ),
+        };
+    };
+    let iops = format!("{} IOPS", words::figure(ops.median));
+    let rate = format!("{}/s", words::bytes(bytes.median));
+    let rates = if step.is_bandwidth() { format!("{rate} ({iops})") } else { format!("{iops} ({rate})") };
+    let response = &step.merged.response;
+    let mut text = rates;
+    if let Some(mean) = response.mean_ns {
+        text.push_str(&format!(", mean {}", words::duration(mean)));
+    }
+    match response.p99_ns {
+        Some(p99) => text.push_str(&format!(", p99 {}", words::duration(p99 as f64))),
+        None => text.push_str(&format!(", no p99 (only {} operations)", words::count(response.count as f64))),
+    }
+    let repeats = step.repeats_counted;
+    text.push_str(&match repeats {
+        1 => "; one repeat, spread unknown".to_owned(),
+        n => format!("; median of {n} repeats, spread {}", words::percent(ops.spread)),
+    });
+    if step.stability == Stability::Unstable {
+        text.push_str(" (unstable)");
+    }
+    let bad = step.account.bad();
+    if bad > 0 {
+        text.push_str(&format!("; {} failed or timed out", words::plural(bad, "operation")));
+    }
+    text
+}
+
+pub(crate) fn verdict(analysis: &Analysis, run: &RunData) -> String {
+    let mut sentences = Vec::new();
+    for finding in analysis.findings.iter().filter(|f| f.finding.severity == Severity::Invalid) {
+        sentences.push(format!("Invalid: {}.", words::plain(finding.finding.title.trim_end_matches('.'))));
+    }
+    if !analysis.defects.is_empty() {
+        sentences.push(format!(
+            "The stored data contradict themselves in {}: do not use the numbers before that is explained.",
+            words::plural(analysis.defects.len() as u64, "place")
+        ));
+    }
+    let best = best_steps(&analysis.steps);
+    for step in &best {
+        sentences.push(format!("{} ({}): {}.", step.name, step.conditions, headline(step)));
+    }
+    if best.is_empty() {
+        sentences.push(match analysis.steps.len() {
+            0 => "Nothing was measured: the plan has no step.".to_owned(),
+            _ => "No operation completed in any step: there are no rates, only accounts of errors.".to_owned(),
+        });
+    }
+    sentences.extend(limits(analysis, run));
+    sentences.join(" ")
+}
+
+/// Per layer, verb mix and block size the step with the highest rate: the paragraph says what the cluster gave, the
+/// table what it took.
+fn best_steps(steps: &[StepResult]) -> Vec<&StepResult> {
+    let key = |s: &StepResult| (s.plan.layer.clone(), words::mix(&s.plan.load.mix), s.plan.load.block_bytes);
+    let rate = |s: &StepResult| s.ops_per_s.map_or(0.0, |o| o.median);
+    let mut best: Vec<&StepResult> = Vec::new();
+    for step in steps.iter().filter(|s| s.ops_per_s.is_some()) {
+        match best.iter_mut().find(|b| key(b) == key(step)) {
+            Some(kept) if rate(step) > rate(kept) => *kept = step,
+            Some(_) => {}
+            None => best.push(step),
+        }
+    }
+    best
+}
+
+fn limits(analysis: &Analysis, run: &RunData) -> Vec<String> {
+    let mut list = Vec::new();
+    let steps = &analysis.steps;
+    let names = |pick: &dyn Fn(&StepResult) -> bool| {
+        steps.iter().filter(|s| pick(s)).map(|s| s.name.clone()).collect::<Vec<_>>().join(", ")
+    };
+    let unstable = names(&|s| s.stability == Stability::Unstable);
+    if !unstable.is_empty() {
+        list.push(format!("Unstable, the repeats differ too much to quote a median: {unstable}."));
+    }
+    let empty = names(&|s| s.ops_per_s.is_none());
+    if !empty.is_empty() && steps.iter().any(|s| s.ops_per_s.is_some()) {
+        list.push(format!("Without a result: {empty}."));
+    }
+    let all = || steps.iter().flat_map(|s| &s.repeats);
+    let total = all().count() as u64;
+    let disturbed = all().filter(|r| !r.disturbed_by.is_empty()).count() as u64;
+    if disturbed > 0 {
+        list.push(format!("{disturbed} of {} overlap a disturbance of the cluster.", words::plural(total, "repeat")));
+    }
+    let partial = all().filter(|r| matches!(r.completeness, Completeness::Part(_))).count() as u64;
+    if partial > 0 {
+        list.push(format!("{partial} of {} did not run to the end.", words::plural(total, "repeat")));
+    }
+    let bad: u64 = steps.iter().fold(0, |sum, s| sum.saturating_add(s.account.bad()));
+    let done: u64 = steps.iter().fold(0, |sum, s| sum.saturating_add(s.account.completed));
+    if bad > 0 {
+        let share = bad as f64 / bad.saturating_add(done) as f64;
+        list.push(format!(
+            "{} of all operations failed or timed out ({}).",
+            words::percent(share),
+            words::count(bad as f64)
+        ));
+    }
+    let warnings = analysis.findings.iter().filter(|f| f.finding.severity == Severity::Warn).count() as u64;
+    if warnings > 0 {
+        list.push(format!("{}, see the findings.", words::plural(warnings, "warning")));
+    }
+    if run.info.ended_unix_ns.is_none() {
+        list.push("The run did not end by itself: this is what was stored up to then.".to_owned());
+    }
+    if analysis.ledger.left > 0 {
+        list.push(analysis.ledger.summary.clone());
+    }
+    list
+}
