@@ -4,11 +4,14 @@
 //! release.
 #![forbid(unsafe_code)]
 
+pub mod caps;
 mod counters;
 pub mod dump;
 mod error;
+pub mod host;
 mod json;
 mod osd_counters;
+pub mod pool;
 pub mod radosbench;
 pub mod radosbench_output;
 mod release;
