@@ -215,7 +215,9 @@ fn read_conf(cluster: &Cluster, connect: &Connect) -> Result<(), LoadError> {
             libc::ENOENT if connect.conf.is_none() => {
                 format!("no configuration file found ({path}): give the path of the cluster's ceph.conf with --conf")
             }
-            libc::EINVAL => format!("configuration file {path} does not parse: check its syntax"),
+            libc::EINVAL => {
+                format!("configuration file {path} does not parse: check its syntax (the last line must end too)")
+            }
             other => format!("configuration file {path} can't be read: {}", errno_name(other)),
         })
     })
@@ -243,10 +245,13 @@ fn set(cluster: &Cluster, key: &str, value: &str) -> Result<(), LoadError> {
         .map_err(|e| LoadError::Failed(format!("option {key} can't be set to `{value}`: {}", errno_name(e))))
 }
 
-/// What a failed `rados_connect` means.
+/// What a failed `rados_connect` means. Found on 16.2.15: the monitors answer `EACCES` to a wrong key and to an unknown
+/// user alike, and librados says the same when the keyring has no key of that name; `ENOENT` when there is no readable
+/// keyring, or no monitor is named; `EINVAL` when a monitor's name does not resolve; `ETIMEDOUT` when none answers.
 fn why_not(cluster: &Cluster, connect: &Connect, user: &str, errno: Errno) -> String {
-    let mons = cluster.get("mon_host").filter(|m| !m.is_empty()).unwrap_or_else(|| "no mon_host given".to_owned());
+    let mons = cluster.get("mon_host").unwrap_or_default();
     let keyring = cluster.get("keyring").unwrap_or_default();
+    let files: Vec<&str> = keyring.split([',', ';', ' ']).filter(|file| !file.is_empty()).collect();
     match errno {
         libc::ETIMEDOUT => {
             let seconds = seconds(connect);
@@ -254,14 +259,37 @@ fn why_not(cluster: &Cluster, connect: &Connect, user: &str, errno: Errno) -> St
                 "no monitor answered within {seconds} s ({mons}): are they running, and can this machine reach them?"
             )
         }
-        libc::EACCES | libc::EPERM => format!(
-            "the cluster refuses {user} ({}): the key in {keyring} is not its key, or there is no such user; \
-             `ceph auth get {user}` shows the right one",
-            errno_name(errno)
-        ),
-        libc::ENOENT => format!("no key for {user} in {keyring}: give a keyring that has it with --keyring"),
+        libc::ENOENT if mons.is_empty() => {
+            "the configuration names no monitor: add `mon host = …` to ceph.conf".to_owned()
+        }
+        libc::EINVAL if !mons.is_empty() => {
+            format!("monitor address {mons} can't be used (does the name resolve?): check `mon host` in ceph.conf")
+        }
+        libc::EACCES | libc::EPERM => match files.iter().find(|file| Path::new(file).exists()) {
+            Some(file) if !has_section(file, user) => {
+                format!("keyring {file} has no key for {user}: give one that has it with --keyring")
+            }
+            _ => format!(
+                "the cluster refuses {user} with the key in {keyring}: it is another key, or there is no such user; \
+                 `ceph auth get {user}` shows which ({})",
+                errno_name(errno)
+            ),
+        },
+        libc::ENOENT => match files.iter().find(|file| Path::new(file).exists()) {
+            Some(file) => {
+                format!("keyring {file} can't be read: run as a user who may, or give another with --keyring")
+            }
+            None => format!("no keyring for {user} in {}: give the path of one with --keyring", files.join(", ")),
+        },
+        libc::EIO | libc::EISDIR => format!("{keyring} is not a keyring: give the path of one with --keyring"),
         other => format!("connecting to {mons} as {user} failed: {}", errno_name(other)),
     }
+}
+
+/// True when a keyring has a section for `user`, or can't be read to tell. Keys are neither kept nor shown.
+fn has_section(file: &str, user: &str) -> bool {
+    let Ok(text) = std::fs::read_to_string(file) else { return true };
+    text.lines().any(|line| line.trim() == format!("[{user}]"))
 }
 
 fn object_failed(verb: &str, pool: &str, name: &str, errno: Errno) -> LoadError {
@@ -270,4 +298,52 @@ fn object_failed(verb: &str, pool: &str, name: &str, errno: Errno) -> LoadError 
 
 fn unreachable(text: String) -> LoadError {
     LoadError::Unreachable(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_user_name_is_a_client() {
+        assert_eq!(full_name(""), "client.admin");
+        assert_eq!(full_name("bench"), "client.bench");
+        assert_eq!(full_name("client.bench"), "client.bench");
+        assert_eq!(full_name("mgr.x"), "mgr.x");
+    }
+
+    #[test]
+    fn deadlines_are_whole_seconds_and_never_for_ever() {
+        let with = |timeout_ns| seconds(&Connect { timeout_ns, ..Connect::default() });
+        assert_eq!(with(0), 1);
+        assert_eq!(with(1), 1);
+        assert_eq!(with(1_000_000_000), 1);
+        assert_eq!(with(2_500_000_000), 3);
+    }
+
+    #[test]
+    fn a_missing_file_is_named_with_what_to_do() {
+        let connect = Connect { conf: Some("/nonexistent/ceph.conf".into()), timeout_ns: 1, ..Connect::default() };
+        match ControlHandle::connect(&connect).err() {
+            // Where librados is not installed that is what is reported, and first.
+            Some(LoadError::Unreachable(text)) => assert!(
+                text == "configuration file /nonexistent/ceph.conf does not exist: give the path of the cluster's \
+                         ceph.conf with --conf"
+                    || text.contains("apt install librados2"),
+                "{text}"
+            ),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_keyring_is_searched_for_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("keyring");
+        std::fs::write(&file, "[client.admin]\n\tkey = AQ==\n").unwrap();
+        let file = file.to_str().unwrap();
+        assert!(has_section(file, "client.admin"));
+        assert!(!has_section(file, "client.adm"));
+        assert!(has_section("/nonexistent", "client.admin"));
+    }
 }

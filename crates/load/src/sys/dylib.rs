@@ -46,7 +46,8 @@ pub(super) fn open(
         match unsafe { libloading::Library::new(*soname) } {
             Ok(found) => return Ok((found, soname)),
             Err(e) => {
-                let why = e.to_string();
+                // The linker's own words are in the source of the error.
+                let why = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
                 // "librados.so.2: cannot open …: No such file" is absence; a missing dependency names another file.
                 if !(why.contains(soname) && why.contains("No such file")) {
                     broken.get_or_insert(why);
@@ -99,7 +100,6 @@ pub(super) use dylib;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::ffi::c_int;
 
     dylib! {
