@@ -15,6 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Without an admin socket: it is killed at the end and would leave one behind.
+const NO_SOCKET: &str = "--admin-socket=";
+
 enum Line {
     Out(String),
     Err(String),
@@ -32,7 +35,8 @@ impl Session {
     /// Starts it. The monitors need not be there yet: it waits for them for `limit`.
     pub fn open(marker: &Marker, limit: Duration) -> Result<Session> {
         let timeout = limit.as_secs().max(1).to_string();
-        let mut command: Command = program::command(marker, "ceph", &["-f", "json", "--connect-timeout", &timeout])?;
+        let mut command: Command =
+            program::command(marker, "ceph", &["-f", "json", "--connect-timeout", &timeout, NO_SOCKET])?;
         // Its answers would otherwise stay in a buffer.
         command.env("PYTHONUNBUFFERED", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -142,10 +142,8 @@ fn terminate(processes: &[Process], patience: Duration) -> Vec<Process> {
 /// Removes what the lab made and the marker last.
 fn remove_files(marker: &Marker, report: &mut DownReport) -> Result<()> {
     let dir = &marker.spec.dir;
-    let run = marker.run_dir();
-    if !run.starts_with(dir) {
-        remove_tree(&run)?;
-    }
+    // Whether or not this lab's run directory is there: a lab that was moved may have got a shorter path.
+    remove_tree(&marker.short_run_dir())?;
     let made = |name: &str| {
         matches!(name, "run" | "log" | "crash" | "monmap" | "ceph.conf" | "keyring" | MARKER_DRAFT)
             || name.split_once('.').is_some_and(|(kind, _)| matches!(kind, "mon" | "mgr" | "osd" | "mds"))

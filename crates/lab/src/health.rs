@@ -17,6 +17,8 @@ pub struct Health {
     pub osds_in: u64,
     /// Pools.
     pub pools: u64,
+    /// Capacity of those OSDs that have reported it to the manager, in bytes.
+    pub capacity_bytes: u64,
     /// Placement groups by state.
     pub pgs: Vec<(String, u64)>,
     /// A manager is active.
@@ -45,6 +47,7 @@ impl Health {
             osds_up: count(osdmap, "num_up_osds"),
             osds_in: count(osdmap, "num_in_osds"),
             pools: status.pointer("/pgmap/num_pools").and_then(Value::as_u64).unwrap_or(0),
+            capacity_bytes: status.pointer("/pgmap/bytes_total").and_then(Value::as_u64).unwrap_or(0),
             pgs: pgs
                 .into_iter()
                 .flatten()
@@ -54,14 +57,16 @@ impl Health {
         })
     }
 
-    /// All OSDs up and in, all placement groups active and clean, a manager, no health check raised.
+    /// All OSDs up, in and known to the manager with their capacity, all placement groups active and clean, no health
+    /// check raised.
     #[must_use]
-    pub fn settled(&self, osds: u32) -> bool {
+    pub fn settled(&self, osds: u32, size_bytes: u64) -> bool {
         self.status == "HEALTH_OK"
             && self.mgr_available
             && self.osds == u64::from(osds)
             && self.osds_up == self.osds
             && self.osds_in == self.osds
+            && self.capacity_bytes >= size_bytes.saturating_mul(self.osds)
             && self.pgs.iter().all(|(state, _)| state.starts_with("active+clean"))
     }
 
@@ -88,11 +93,11 @@ mod tests {
         let status = json!({
             "health": {"status": "HEALTH_OK", "checks": {}},
             "osdmap": {"num_osds": 3, "num_up_osds": 3, "num_in_osds": 3},
-            "pgmap": {"num_pools": 1, "pgs_by_state": [{"state_name": "active+clean", "count": 8}]},
+            "pgmap": {"num_pools": 1, "bytes_total": 3072, "pgs_by_state": [{"state_name": "active+clean", "count": 8}]},
             "mgrmap": {"available": true}
         });
         let health = Health::parse(&status).unwrap();
-        assert!(health.settled(3) && !health.settled(4));
+        assert!(health.settled(3, 1024) && !health.settled(4, 1) && !health.settled(3, 2048));
         assert_eq!(health.line(), "HEALTH_OK, 3 of 3 OSDs up, 3 in, 8 PGs active+clean");
         assert_eq!(Health::parse(&json!({"health": {}})), None);
     }

@@ -157,11 +157,12 @@ impl Marker {
     /// to 64 are left for a client's name, pid and context; a lab in a deeper directory has its sockets under `/tmp`.
     pub fn run_dir(&self) -> PathBuf {
         let inside = self.spec.dir.join("run");
-        if inside.as_os_str().len() <= 107 - 65 {
-            inside
-        } else {
-            PathBuf::from(format!("/tmp/fathom-lab-{}", self.id))
-        }
+        if inside.as_os_str().len() <= 107 - 65 { inside } else { self.short_run_dir() }
+    }
+
+    /// The run directory of a lab in a deep directory. Its name follows from the id, so it needs no record.
+    pub fn short_run_dir(&self) -> PathBuf {
+        PathBuf::from(format!("/tmp/fathom-lab-{}", self.id))
     }
 }
 

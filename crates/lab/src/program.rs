@@ -22,9 +22,12 @@ const NEEDED: &[(&str, &str)] = &[
     ("ceph", "ceph-common"),
 ];
 
-/// Runs before every program: raises the number of open files to what is allowed (Ceph's units do the same) and closes
-/// what our own parent may have left open. What we opened ourselves is close-on-exec.
-const PRELUDE: &str = "ulimit -n \"$(ulimit -H -n)\" 2>/dev/null; exec \"$@\" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
+/// Runs before every program: raises the number of open files as Ceph's service units do (not without end, because
+/// Ceph closes them one by one when it starts a helper), and closes what our own parent may have left open. What we
+/// opened ourselves is close-on-exec.
+const PRELUDE: &str = r#"n=$(ulimit -H -n); [ "$n" != unlimited ] && [ "$n" -le 65536 ] || n=65536
+ulimit -S -n "$n" 2>/dev/null
+exec "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 
 /// Looks a program up in `PATH` and where distributions put them.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {

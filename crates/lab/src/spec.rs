@@ -23,7 +23,8 @@ pub struct LabSpec {
     pub mon_count: u32,
 }
 
-/// Settings that say where the lab is and whose it is. Another value would let a lab touch what is not its own.
+/// Settings that say where the lab is and whose it is (another value would let it touch what is not its own), and
+/// those that are fields of [`LabSpec`].
 const OWN: &[&str] = &[
     "fsid",
     "mon_host",
@@ -48,6 +49,8 @@ const OWN: &[&str] = &[
     "auth_service_required",
     "auth_client_required",
     "bluestore_block_path",
+    "bluestore_block_size",
+    "osd_memory_target",
     "setuser",
     "setgroup",
     "chdir",
@@ -113,7 +116,7 @@ fn check_setting(key: &str, value: &str) -> Result<()> {
     }
     if OWN.contains(&name.as_str()) {
         return Err(LabError::Usage(format!(
-            "`{name}` is chosen by the lab itself, because it keeps labs apart: leave it out"
+            "`{name}` is set by the lab itself, because it keeps labs apart or has an option of its own: leave it out"
         )));
     }
     Ok(())

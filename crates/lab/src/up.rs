@@ -12,12 +12,12 @@ use crate::{
     process::{self, Process},
     program::{self, Running},
     secret,
-    spec::LabSpec,
+    spec::{LabSpec, normal_key},
 };
 use serde::Serialize;
 use std::{
     fs,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -206,7 +206,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
         haste::mgr(marker, true);
     }
     let left = SETTLE_LIMIT.saturating_sub(began.elapsed()).max(Duration::from_secs(30));
-    let health = settle(&mut session, marker.spec.osds, left, progress)?;
+    let health = settle(&mut session, &marker.spec, left, progress)?;
     haste::mgr(marker, false);
     haste::mons(marker, false);
     marker.stage = Stage::Up;
@@ -276,8 +276,11 @@ pub(crate) fn start_all(marker: &mut Marker, names: &[String]) -> Result<()> {
 }
 
 /// Waits until the cluster is healthy.
-fn settle(session: &mut Session, osds: u32, limit: Duration, progress: &mut dyn FnMut(&str)) -> Result<Health> {
+fn settle(session: &mut Session, spec: &LabSpec, limit: Duration, progress: &mut dyn FnMut(&str)) -> Result<Health> {
     let deadline = Instant::now() + limit;
+    // Another object store has a size setting of its own.
+    let other_store = spec.conf.iter().any(|(key, _)| normal_key(key) == "osd_objectstore");
+    let size_bytes = if other_store { 1 } else { spec.size_bytes };
     let mut shown = String::new();
     loop {
         let status = session.ask("status", Duration::from_secs(30))?;
@@ -288,7 +291,7 @@ fn settle(session: &mut Session, osds: u32, limit: Duration, progress: &mut dyn 
             progress(&line);
             shown = line;
         }
-        if health.settled(osds) {
+        if health.settled(spec.osds, size_bytes) {
             return Ok(health);
         }
         if Instant::now() >= deadline {
@@ -317,15 +320,19 @@ fn revive(mut marker: Marker, began: Instant, progress: &mut dyn FnMut(&str)) ->
         start_all(&mut marker, &names)?;
     }
     let mut session = Session::open(&marker, Duration::from_secs(60))?;
-    let health = settle(&mut session, marker.spec.osds, SETTLE_LIMIT, progress)?;
+    let health = settle(&mut session, &marker.spec, SETTLE_LIMIT, progress)?;
     Ok(info(&marker, Some(health), true, began))
 }
 
 /// A directory under `/tmp` does not survive every reboot.
 pub(crate) fn ensure_run_dir(marker: &Marker) -> Result<()> {
     let run = marker.run_dir();
-    if run.is_dir() {
-        return Ok(());
+    if let Ok(data) = fs::symlink_metadata(&run) {
+        // In `/tmp` somebody else may have made it.
+        if data.is_dir() && data.uid() == rustix::process::geteuid().as_raw() {
+            return Ok(());
+        }
+        return Err(LabError::Refused(format!("{} is not a directory of yours: remove it", run.display())));
     }
     fs::DirBuilder::new().mode(0o700).create(&run).map_err(|error| LabError::io("make", &run, &error))
 }
