@@ -29,7 +29,7 @@ fn run(args: &[&str]) -> Result<(), LabError> {
         ["status", dir] => println!("{}", fathom_lab::status(Path::new(dir))?),
         ["down", dir] => {
             let report = fathom_lab::down(Path::new(dir), &mut say)?;
-            say(&format!("{report:?}"));
+            say(&report.to_string());
         }
         ["pause", dir, daemon] => fathom_lab::pause(Path::new(dir), daemon)?,
         ["resume", dir, daemon] => fathom_lab::resume(Path::new(dir), daemon)?,

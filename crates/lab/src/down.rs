@@ -9,7 +9,7 @@ use crate::{
 use rustix::process::Signal;
 use serde::Serialize;
 use std::{
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -26,6 +26,19 @@ pub struct DownReport {
     pub killed: u32,
     /// Files and directories in the lab's directory that the lab did not make; they are still there.
     pub left: Vec<PathBuf>,
+}
+
+impl fmt::Display for DownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.was_lab {
+            return write!(f, "there was no lab: nothing to do");
+        }
+        write!(f, "removed; {} of its processes ended when asked, {} were killed", self.ended, self.killed)?;
+        for path in &self.left {
+            write!(f, "\nleft alone, because the lab did not make it: {}", path.display())?;
+        }
+        Ok(())
+    }
 }
 
 /// How long the OSDs have to end by themselves. They do so in a moment unless they wait for a monitor.
@@ -83,11 +96,11 @@ pub(crate) fn stop(marker: &Marker, report: &mut DownReport, progress: &mut dyn 
     let osds_left = terminate(&osds, OSD_PATIENCE);
     let rest_left = terminate(&rest, REST_PATIENCE);
     report.ended += (osds.len() + rest.len() - osds_left.len() - rest_left.len()) as u32;
-    // A process that was being started while we looked shows up in a later look, so look until two in a row find none.
+    // A process that was being started while we looked shows up in a later look, so look until three in a row find none.
     let deadline = Instant::now() + KILL_PATIENCE;
     let mut clear = 0;
     let mut killed: Vec<Process> = Vec::new();
-    while clear < 2 {
+    while clear < 3 {
         let left = processes(marker);
         if left.is_empty() {
             clear += 1;

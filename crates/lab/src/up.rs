@@ -14,6 +14,7 @@ use crate::{
     secret,
     spec::{LabSpec, normal_key},
 };
+use fathom_model::Size;
 use serde::Serialize;
 use std::{
     fs,
@@ -129,12 +130,12 @@ fn claim(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<Claim> {
             Found::Lab(old) if old.stage == Stage::Up && old.spec == *spec => return Ok(Claim::Known(old, lock)),
             Found::Lab(old) if old.stage == Stage::Up => {
                 return Err(LabError::Refused(format!(
-                    "the lab in {0} was made with other settings ({1} OSDs of {2} bytes, {3} monitors): use it as it \
+                    "the lab in {0} was made with other settings ({1} of {2}, {3}): use it as it \
                      is, or remove it first with `fathom lab down {0}`",
                     dir.display(),
-                    old.spec.osds,
-                    old.spec.size_bytes,
-                    old.spec.mon_count
+                    count(old.spec.osds, "OSD"),
+                    Size(old.spec.size_bytes),
+                    count(old.spec.mon_count, "monitor")
                 )));
             }
             Found::Lab(old) => {
@@ -153,6 +154,11 @@ fn claim(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<Claim> {
     Err(LabError::Failed(format!("{} keeps being removed by somebody else: choose another directory", dir.display())))
 }
 
+/// `1 OSD`, `3 OSDs`.
+fn count(n: u32, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Makes a cluster in an empty lab.
 fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
     let began = Instant::now();
@@ -166,7 +172,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
     marker.save()?;
     lay_out(marker)?;
 
-    progress(&format!("formatting {} OSDs and starting the monitor", marker.spec.osds));
+    progress(&format!("formatting {} and starting the monitor", count(marker.spec.osds, "OSD")));
     let uuids = (0..marker.spec.osds).map(|_| secret::uuid()).collect::<Result<Vec<String>>>()?;
     let mut formatting: Vec<(u32, Running)> = Vec::new();
     let mut waiting = (0..marker.spec.osds).rev().collect::<Vec<u32>>();
@@ -198,7 +204,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
         feed(&mut formatting, marker)?;
     }
 
-    progress(&format!("starting {} OSDs", marker.spec.osds));
+    progress(&format!("starting {}", count(marker.spec.osds, "OSD")));
     let hurried = haste::mgr(marker, true);
     let names: Vec<String> = (0..marker.spec.osds).map(|n| format!("osd.{n}")).collect();
     start_all(marker, &names)?;

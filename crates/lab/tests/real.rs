@@ -136,9 +136,11 @@ fn one_osd_up_used_hurt_and_down() {
 
     // It stores data; two clients of one name at a time do not meet on a socket.
     tool(&lab, "ceph", &["osd", "pool", "create", "data", "8"]);
-    let write = || tool(&lab, "rados", &["-p", "data", "bench", "1", "write", "-b", "4096", "-t", "2"]);
+    let write = |run: &str| {
+        tool(&lab, "rados", &["-p", "data", "bench", "1", "write", "-b", "4096", "-t", "2", "--run-name", run])
+    };
     thread::scope(|scope| {
-        let (one, two) = (scope.spawn(write), scope.spawn(write));
+        let (one, two) = (scope.spawn(|| write("one")), scope.spawn(|| write("two")));
         assert!(one.join().unwrap().contains("Average IOPS") && two.join().unwrap().contains("Average IOPS"));
     });
     tool(&lab, "ceph", &["osd", "pool", "delete", "data", "data", "--yes-i-really-really-mean-it"]);
