@@ -8,6 +8,7 @@ pub mod caps;
 mod counters;
 pub mod dump;
 mod error;
+mod facts;
 pub mod host;
 mod json;
 mod osd_counters;
@@ -15,6 +16,7 @@ pub mod pool;
 pub mod radosbench;
 pub mod radosbench_output;
 mod release;
+pub mod rules;
 mod secrets;
 #[cfg(test)]
 mod testdata;
@@ -22,6 +24,7 @@ mod tick;
 
 pub use counters::{AGREEMENT_PCT, ClientCount, PoolCounters, Reconciliation, reconcile};
 pub use error::ParseError;
+pub use facts::{ClusterFacts, Facts};
 pub use osd_counters::{OsdCounters, ReadOrigin, TimeSum, read_origin};
 pub use release::{Release, Version};
 pub use secrets::{REMOVED, has_secrets, strip_secrets};

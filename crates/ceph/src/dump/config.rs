@@ -148,7 +148,7 @@ mod tests {
                 let _ = MapReply::parse(text).map(|m| m.acting_primary_first());
                 let _ = (OsdDf::parse(text), OsdTree::parse(text).map(|t| t.bucket_of(0, "host").map(str::to_owned)));
                 let _ = PgsBrief::parse(text).map(|p| p.share_of_osd(1, 0));
-                let _ = (PoolList::parse(text), PoolIoList::parse(text), EcProfile::parse(text));
+                let _ = (PoolList::parse(text), PoolIoList::parse(text), EcProfile::parse(text), PoolAutoscale::parse(text));
                 let _ = (Status::parse(text), Health::parse(text), Versions::parse(text).map(|v| v.osd()));
             };
             all(&text);

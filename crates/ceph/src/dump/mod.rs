@@ -21,6 +21,6 @@ pub use metadata::{DaemonMetadata, DaemonMetadataList, OsdMetadata, OsdMetadataL
 pub use osd_map::{MapReply, OsdDump, OsdEntry};
 pub use osd_tree::{OsdDf, OsdTree, OsdUse, TreeNode};
 pub use pgs::{PgBrief, PgsBrief};
-pub use pool::{EcProfile, Pool, PoolIo, PoolIoList, PoolKind, PoolList};
+pub use pool::{EcProfile, Pool, PoolAutoscale, PoolIo, PoolIoList, PoolKind, PoolList};
 pub use status::{Check, Health, Status};
 pub use versions::Versions;

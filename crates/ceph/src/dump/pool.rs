@@ -167,6 +167,31 @@ impl PoolIoList {
     }
 }
 
+/// `ceph osd pool autoscale-status`: the pools the autoscaler is about to change. Answered by a manager module: with a
+/// broken manager it is an error or the help text of another command (18.2.7), which is "not available".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolAutoscale {
+    /// Pool name, PGs now and PGs it wants, for the pools with `would_adjust`.
+    pub would_adjust: Vec<(String, u64, u64)>,
+}
+
+impl PoolAutoscale {
+    /// Reads the reply.
+    ///
+    /// # Errors
+    /// When the text is not a JSON list.
+    pub fn parse(text: &str) -> Result<PoolAutoscale, ParseError> {
+        let value = json::list("ceph osd pool autoscale-status", text)?;
+        let pools = Look::of(&value).items().filter(|p| p.at("would_adjust").bool() == Some(true));
+        let number = |p: Look<'_>, key: &str| p.at(key).u64().unwrap_or(0);
+        Ok(PoolAutoscale {
+            would_adjust: pools
+                .map(|p| (p.at("pool_name").text(), number(p, "pg_num_target"), number(p, "pg_num_final")))
+                .collect(),
+        })
+    }
+}
+
 /// `ceph osd erasure-code-profile get NAME`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EcProfile {

@@ -1,0 +1,115 @@
+//! Reads that came from the OSDs' memory and not from their devices.
+use super::finding;
+use crate::osd_counters::{OsdCounters, ReadOrigin, read_origin};
+use crate::{ClusterFacts, Facts};
+use fathom_model::{Attempt, Finding, Severity, Verb};
+
+/// Share of bytes from the cache above which a read figure is one of memory.
+const MOSTLY: f64 = 0.5;
+/// Share below which it is not worth a word.
+const HARDLY: f64 = 0.1;
+
+const SOURCE: &str = "BlueStore's buffer_hit_bytes and buffer_miss_bytes of all OSDs, after minus before";
+
+/// What happened on each OSD between two moments.
+pub(super) fn deltas(before: &ClusterFacts, after: &ClusterFacts) -> Vec<OsdCounters> {
+    let pair = |after: &OsdCounters| {
+        let before = before.osd_counters.iter().find(|b| b.osd == after.osd)?;
+        Some(after.since(before))
+    };
+    after.osd_counters.iter().filter_map(pair).collect()
+}
+
+pub(super) fn share(facts: &Facts<'_>) -> Vec<Finding> {
+    let reads = |a: &&Attempt| facts.step_of(a).is_some_and(|s| s.load.has(Verb::Read));
+    // One finding per step: the attempt with the greatest share stands for its repeats.
+    let mut worst: Vec<(u32, &Attempt, ReadOrigin)> = Vec::new();
+    for attempt in facts.attempts.iter().filter(reads) {
+        let (before, after) = facts.around(attempt.id);
+        let Some(origin) = read_origin(&deltas(&before, &after)) else { continue };
+        match worst.iter_mut().find(|(step, ..)| *step == attempt.step) {
+            Some(w) if w.2.cache_share < origin.cache_share => *w = (attempt.step, attempt, origin),
+            Some(_) => {}
+            None => worst.push((attempt.step, attempt, origin)),
+        }
+    }
+    let mut out: Vec<Finding> = worst
+        .into_iter()
+        .filter_map(|(_, attempt, origin)| {
+            let step = facts.step_of(attempt)?;
+            of_origin(&origin, format!("`{}`", step.name), format!("attempt {}", attempt.id), Some(step.name.clone()))
+        })
+        .collect();
+    // Without captures around each attempt the run as a whole can tell, when it did nothing but read.
+    let only_reads = !facts.steps.is_empty() && facts.steps.iter().all(|s| !s.load.has(Verb::Write));
+    if out.is_empty()
+        && only_reads
+        && let Some(origin) = read_origin(&deltas(&facts.before, &facts.after))
+    {
+        out.extend(of_origin(&origin, "the run".to_owned(), "the whole run".to_owned(), None));
+    }
+    out
+}
+
+fn of_origin(origin: &ReadOrigin, what: String, whence: String, step: Option<String>) -> Option<Finding> {
+    let severity = match origin.cache_share {
+        s if s > MOSTLY => Severity::Warn,
+        s if s > HARDLY => Severity::Note,
+        _ => return None,
+    };
+    let onodes = origin.onode_hit_share.map_or_else(String::new, |s| format!(", {:.0} % of onode look-ups", s * 100.0));
+    let mut out = finding(
+        "reads-from-cache",
+        severity,
+        format!("{what} read {:.0} % of its bytes from OSD memory", origin.cache_share * 100.0),
+        format!(
+            "{whence}: {} from BlueStore's cache{onodes}, {} from devices, {} OSDs; {}",
+            fathom_model::Size(origin.cache_bytes),
+            fathom_model::Size(origin.device_bytes),
+            origin.osds,
+            origin.limits
+        ),
+        "for the devices' speed read much more data than osd_memory_target × OSDs, or drop the caches first (`ceph tell osd.* cache drop`); for the speed of a warm cache the number is right",
+        SOURCE,
+    );
+    out.step = step;
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::Case;
+    use fathom_model::{Severity, Share, Verb};
+
+    fn dump(hit: u64, miss: u64) -> String {
+        format!(
+            r#"{{"osd":{{"op":9,"op_out_bytes":{}}},"bluestore":{{"buffer_hit_bytes":{hit},"buffer_miss_bytes":{miss}}}}}"#,
+            hit + miss
+        )
+    }
+
+    fn with(hit: u64, miss: u64) -> Option<Severity> {
+        let mut case = Case::healthy();
+        case.run.steps[0].load.mix = vec![Share { verb: Verb::Read, weight: 1 }];
+        case.text("attempt-1-before", "ceph tell osd.0 perf dump", &dump(1000, 1000));
+        case.text("attempt-1-after", "ceph tell osd.0 perf dump", &dump(1000 + hit, 1000 + miss));
+        case.severity("reads-from-cache")
+    }
+
+    #[test]
+    fn half_is_the_line() {
+        assert_eq!(with(51, 49), Some(Severity::Warn));
+        assert_eq!(with(50, 50), Some(Severity::Note));
+        assert_eq!(with(10, 90), None);
+        assert_eq!(with(0, 0), None);
+    }
+
+    #[test]
+    fn a_run_of_reads_as_a_whole() {
+        let mut case = Case::healthy();
+        case.run.steps[0].load.mix = vec![Share { verb: Verb::Read, weight: 1 }];
+        case.replace_at("after", "ceph tell osd.1 perf dump", "\"buffer_hit_bytes\": ", "\"buffer_hit_bytes\": 9");
+        let found = case.one("reads-from-cache");
+        assert!(found.evidence.contains("the whole run") && found.evidence.contains("may still come from a cache"));
+    }
+}
