@@ -34,6 +34,9 @@ fn options(load: &Load) -> Vec<(&'static str, String)> {
         // More load than one thread can carry is for more handles; extra threads in one only wake each other up.
         ("ms_async_op_threads", "1".to_owned()),
         ("librados_thread_count", "1".to_owned()),
+        // A reply of 4 KiB and its frame come out of the socket in one read instead of three: measured on 16.2.15 with
+        // 4 KiB reads, a sixth less CPU per operation. (Fewer log lines and counters are within the noise.)
+        ("ms_tcp_prefetch_max_size", "16384".to_owned()),
         // Counters nobody reads.
         ("perf", "false".to_owned()),
         ("throttler_perf_counter", "false".to_owned()),
