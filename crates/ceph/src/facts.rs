@@ -7,7 +7,7 @@ use crate::dump::{
 use crate::host::HostFacts;
 use crate::osd_counters::OsdCounters;
 use crate::{ParseError, Release, Version};
-use fathom_model::{Attempt, ClusterTick, Fact, LedgerEntry, Made, Probe, RunData, Step};
+use fathom_model::{Attempt, ClusterTick, Fact, LedgerEntry, Made, OwnIo, Probe, RunData, Step};
 
 /// What the cluster's dumps of one moment said. A dump that was not captured, failed or could not be read is `None` or
 /// empty; why is in `unread`.
@@ -205,6 +205,8 @@ pub struct Facts<'a> {
     pub ticks: &'a [(i64, ClusterTick)],
     /// OSD probes with their Unix time.
     pub probes: &'a [(i64, Probe)],
+    /// Operations of the run outside of load: preparation and removal.
+    pub own_io: &'a [OwnIo],
     /// What the run made.
     pub ledger: &'a [LedgerEntry],
 }
@@ -218,6 +220,7 @@ impl<'a> Facts<'a> {
         facts.ticks = &run.ticks;
         facts.probes = &run.probes;
         facts.ledger = &run.ledger;
+        facts.own_io = &run.own_io;
         if let Some(attempt) = run.attempts.first() {
             facts.client_name.clone_from(&attempt.host);
         }

@@ -34,6 +34,7 @@ impl Case {
             facts: healthy_texts(release),
             ticks: (0..30).map(|s| (start + s * SECOND, ok.clone())).collect(),
             probes: Vec::new(),
+            own_io: Vec::new(),
             notes: Vec::new(),
             findings: Vec::new(),
             ledger: vec![LedgerEntry {
@@ -44,7 +45,23 @@ impl Case {
                 made: Made::Pool { fsid: "f".into(), pool: "fx".into() },
             }],
         };
-        Case { run, start }
+        let mut case = Case { run, start };
+        case.count_writes(30_000);
+        case
+    }
+
+    /// Lets the cluster count so many more writes on the pool by the end of the run.
+    pub(super) fn count_writes(&mut self, writes: u64) {
+        let source = "ceph pg dump pools";
+        let before = self.run.facts.iter().find(|f| f.moment == "before" && f.source == source).unwrap();
+        let mut dump: serde_json::Value = serde_json::from_str(&before.text).unwrap();
+        let facts = crate::Facts::of_run(&self.run);
+        let id = facts.before.pool("fx").unwrap().id;
+        let pools = dump["pool_stats"].as_array_mut().unwrap();
+        let stats = &mut pools.iter_mut().find(|p| p["poolid"] == id).unwrap()["stat_sum"];
+        stats["num_write"] = (stats["num_write"].as_u64().unwrap() + writes).into();
+        let text = dump.to_string();
+        self.text("after", source, &text);
     }
 
     /// Sets a text, in place of the one that is there.

@@ -32,6 +32,9 @@ mod case;
 #[cfg(test)]
 mod tests;
 
+pub use read_cache::{attempt_origin, osd_deltas};
+pub use reconciled::{reconcile_attempt, reconcile_pool};
+
 /// One rule.
 pub struct Rule {
     /// What it is about, in a few words, for listings.

@@ -11,8 +11,9 @@ const HARDLY: f64 = 0.1;
 
 const SOURCE: &str = "BlueStore's buffer_hit_bytes and buffer_miss_bytes of all OSDs, after minus before";
 
-/// What happened on each OSD between two moments.
-pub(super) fn deltas(before: &ClusterFacts, after: &ClusterFacts) -> Vec<OsdCounters> {
+/// What happened on each OSD between two moments, for the OSDs that were captured at both.
+#[must_use]
+pub fn osd_deltas(before: &ClusterFacts, after: &ClusterFacts) -> Vec<OsdCounters> {
     let pair = |after: &OsdCounters| {
         let before = before.osd_counters.iter().find(|b| b.osd == after.osd)?;
         Some(after.since(before))
@@ -20,13 +21,20 @@ pub(super) fn deltas(before: &ClusterFacts, after: &ClusterFacts) -> Vec<OsdCoun
     after.osd_counters.iter().filter_map(pair).collect()
 }
 
+/// Where the reads of one attempt came from; `None` when the OSDs' counters were not captured around it
+/// (`attempt-N-before` and `attempt-N-after`, `ceph tell osd.N perf dump`) or nothing was read.
+#[must_use]
+pub fn attempt_origin(facts: &Facts<'_>, attempt: &Attempt) -> Option<ReadOrigin> {
+    let (before, after) = facts.around(attempt.id);
+    read_origin(&osd_deltas(&before, &after))
+}
+
 pub(super) fn share(facts: &Facts<'_>) -> Vec<Finding> {
     let reads = |a: &&Attempt| facts.step_of(a).is_some_and(|s| s.load.has(Verb::Read));
     // One finding per step: the attempt with the greatest share stands for its repeats.
     let mut worst: Vec<(u32, &Attempt, ReadOrigin)> = Vec::new();
     for attempt in facts.attempts.iter().filter(reads) {
-        let (before, after) = facts.around(attempt.id);
-        let Some(origin) = read_origin(&deltas(&before, &after)) else { continue };
+        let Some(origin) = attempt_origin(facts, attempt) else { continue };
         match worst.iter_mut().find(|(step, ..)| *step == attempt.step) {
             Some(w) if w.2.cache_share < origin.cache_share => *w = (attempt.step, attempt, origin),
             Some(_) => {}
@@ -44,7 +52,7 @@ pub(super) fn share(facts: &Facts<'_>) -> Vec<Finding> {
     let only_reads = !facts.steps.is_empty() && facts.steps.iter().all(|s| !s.load.has(Verb::Write));
     if out.is_empty()
         && only_reads
-        && let Some(origin) = read_origin(&deltas(&facts.before, &facts.after))
+        && let Some(origin) = read_origin(&osd_deltas(&facts.before, &facts.after))
     {
         out.extend(of_origin(&origin, "the run".to_owned(), "the whole run".to_owned(), None));
     }

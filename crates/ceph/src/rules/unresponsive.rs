@@ -43,10 +43,10 @@ pub(super) fn during(facts: &Facts<'_>) -> Vec<Finding> {
 fn probed(facts: &Facts<'_>, osd: i32, suspect: Option<&Suspect>) -> Finding {
     let asked: Vec<_> = facts.probes.iter().filter(|(_, p)| p.osd == osd).collect();
     let silent: Vec<_> = asked.iter().filter(|(_, p)| p.answer_ns.is_none()).collect();
-    // A probe without an answer is recorded when its deadline has passed, so the silence began a deadline earlier.
-    let begun = |(at, p): &&&(i64, fathom_model::Probe)| at.saturating_sub(i64::try_from(p.deadline_ns).unwrap_or(0));
-    let from = silent.iter().map(|s| begun(s)).min().unwrap_or(0);
-    let to = silent.iter().map(|(at, _)| *at).max().unwrap_or(0);
+    // A probe carries the time it was sent; without an answer the OSD was silent from then to its deadline.
+    let ended = |at: i64, ns: u64| at.saturating_add(i64::try_from(ns).unwrap_or(i64::MAX));
+    let from = silent.iter().map(|(at, _)| *at).min().unwrap_or(0);
+    let to = silent.iter().map(|(at, p)| ended(*at, p.deadline_ns)).max().unwrap_or(0);
     let mut span = Span { from_unix_ns: from, to_unix_ns: to };
     let mut shared = String::new();
     if let Some(s) = suspect.filter(|s| s.osd == osd) {
@@ -55,9 +55,14 @@ fn probed(facts: &Facts<'_>, osd: i32, suspect: Option<&Suspect>) -> Finding {
         shared = format!("; {}", share_text(s));
     }
     let deadline = silent.iter().map(|(_, p)| p.deadline_ns).max().unwrap_or(0);
-    let answered = asked.iter().filter_map(|(at, p)| p.answer_ns.map(|_| *at)).filter(|at| *at > to).min();
+    let last = silent.iter().map(|(at, _)| *at).max().unwrap_or(0);
+    let answered = asked.iter().filter(|(at, _)| *at > last).filter_map(|(at, p)| Some(ended(*at, p.answer_ns?))).min();
     let back = match answered {
-        Some(at) => format!("; it answered again {} later", duration_text(at.saturating_sub(to) as f64)),
+        // An answer within the last deadline ends the silence earlier than that deadline.
+        Some(at) => {
+            span.to_unix_ns = span.to_unix_ns.min(at.max(last));
+            "; a later probe was answered".to_owned()
+        }
         None => "; no later probe was answered".to_owned(),
     };
     built(
@@ -249,11 +254,14 @@ mod tests {
         assert!(found.title.starts_with("osd.2 did not answer for "), "{}", found.title);
         assert!(!found.title.contains("inferred"));
         let span = found.span.unwrap();
-        assert_eq!((span.from_unix_ns, span.to_unix_ns), (case.start + 7 * SECOND / 2, case.start + 8 * SECOND));
+        assert_eq!(
+            (span.from_unix_ns, span.to_unix_ns),
+            (case.start + 7 * SECOND / 2, case.start + 9 * SECOND + 1_000_000)
+        );
         assert!(
             found.evidence.contains("2 of 7 probes")
                 && found.evidence.contains("12 of 12 stuck operations")
-                && found.evidence.contains("again 1.00 s later"),
+                && found.evidence.contains("a later probe was answered"),
             "{}",
             found.evidence
         );
