@@ -47,6 +47,8 @@ pub enum EventKind {
     Cluster(ClusterTick),
     /// An OSD was asked whether it is there.
     Probe(Probe),
+    /// Operations of our own outside of load: preparation, removal.
+    OwnIo(OwnIo),
     /// A raw text was captured.
     Fact(Fact),
     /// Something a reader should know.
@@ -126,6 +128,25 @@ pub struct AttemptEnd {
     pub host_cpu_busy: Option<f64>,
 }
 
+impl AttemptEnd {
+    /// The account of an attempt that made no load.
+    #[must_use]
+    pub fn not_started(stop: StopReason) -> AttemptEnd {
+        AttemptEnd {
+            stop,
+            issued: 0,
+            completed: 0,
+            failed: 0,
+            timed_out: 0,
+            unsent: 0,
+            cpu_ns: 0,
+            window_ns: 0,
+            generator_lag_ns: 0,
+            host_cpu_busy: None,
+        }
+    }
+}
+
 /// State of one OSD as the OSD map has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OsdState {
@@ -165,6 +186,17 @@ pub struct Probe {
     pub answer_ns: Option<u64>,
     /// How long was waited.
     pub deadline_ns: u64,
+}
+
+/// Operations on a pool that are no load: counted so that client and cluster can be reconciled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnIo {
+    /// Pool name.
+    pub pool: String,
+    /// Objects written while preparing.
+    pub writes: u64,
+    /// Objects removed.
+    pub removes: u64,
 }
 
 /// A raw text, verbatim but for secrets, with where it came from.

@@ -15,7 +15,7 @@ mod step;
 mod unit;
 
 pub use error::{ErrorClass, errno_name};
-pub use event::{AttemptEnd, ClusterTick, Event, EventKind, Fact, OsdState, Probe, StopReason, StuckOp};
+pub use event::{AttemptEnd, ClusterTick, Event, EventKind, Fact, OsdState, OwnIo, Probe, StopReason, StuckOp};
 pub use exit::ExitCode;
 pub use finding::{Finding, Severity, Span};
 pub use ledger::{LedgerEntry, Made};

@@ -1,5 +1,5 @@
 //! A whole run as the store holds it. A report is a function of this and of nothing else.
-use crate::{AttemptEnd, ClusterTick, Fact, Finding, LedgerEntry, Probe, Sample, Step, StuckOp};
+use crate::{AttemptEnd, ClusterTick, Fact, Finding, LedgerEntry, OwnIo, Probe, Sample, Step, StuckOp};
 use serde::{Deserialize, Serialize};
 
 /// How to reach the cluster. Only paths and names: a key never passes through here.
@@ -74,9 +74,12 @@ pub struct RunData {
     pub ticks: Vec<(i64, ClusterTick)>,
     /// OSD probes with their Unix time.
     pub probes: Vec<(i64, Probe)>,
+    /// Operations of our own outside of load.
+    #[serde(default)]
+    pub own_io: Vec<OwnIo>,
     /// Notes with their Unix time.
     pub notes: Vec<(i64, String)>,
-    /// Findings made by the rules when the run ended or the report was made.
+    /// Findings the rules made when the run was read; not stored.
     pub findings: Vec<Finding>,
     /// What the run made.
     pub ledger: Vec<LedgerEntry>,
