@@ -7,6 +7,7 @@ fn main() {
     let analysis = fathom_report::analyse(&run);
     match std::env::args().nth(1).as_deref() {
         Some("json") => print!("{}", fathom_report::to_json(&analysis).unwrap_or_default()),
+        Some("html") => print!("{}", fathom_report::render_html(&analysis).expect("template")),
         Some("csv") => print!("{}", fathom_report::series_csv(&analysis)),
         _ => {
             let options = fathom_report::TextOptions { width: 100, color: false };

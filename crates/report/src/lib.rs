@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod cells;
 mod context;
 mod csv;
+mod html;
 mod json;
 mod text;
 mod words;
@@ -14,5 +16,6 @@ mod words;
 pub use analysis::*;
 pub use context::{ContextLine, ContextSection};
 pub use csv::series_csv;
+pub use html::{HtmlError, render_html};
 pub use json::{SCHEMA_DOC, to_json};
 pub use text::{TextOptions, render_text};

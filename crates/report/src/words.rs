@@ -48,6 +48,18 @@ pub(crate) fn duration(ns: f64) -> String {
     fathom_model::duration_text(ns).replace(' ', "\u{a0}")
 }
 
+/// Nanoseconds at a tick of an axis, without superfluous digits: `200 µs`, `1 ms`.
+pub(crate) fn duration_tick(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        v if v < 1e3 => (ns, "ns"),
+        v if v < 1e6 => (ns / 1e3, "µs"),
+        v if v < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    // Ticks are powers of ten times 1, 2 or 5: rounding only takes away what floating point added.
+    format!("{}{GAP}{unit}", (value * 100.0).round() / 100.0)
+}
+
 /// Seconds without superfluous digits: `10 s`, `2.5 s`.
 pub(crate) fn seconds(value: f64) -> String {
     if value.fract().abs() < 0.05 || value.abs() >= 100.0 {
@@ -65,6 +77,9 @@ pub(crate) fn bytes(value: f64) -> String {
 /// A fraction as percent: `4.2 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     let pct = fraction * 100.0;
+    if pct < 0.0 {
+        return format!("−{}", percent(-fraction));
+    }
     if !pct.is_finite() {
         "–".to_owned()
     } else if pct > 0.0 && pct < 0.05 {
@@ -93,6 +108,22 @@ pub(crate) fn offset(at_s: f64) -> String {
         let whole = s.round() as u64;
         format!("{sign}{}:{:02}{GAP}min", whole / 60, whole % 60)
     }
+}
+
+/// `5.33 to 5.40 ms` in one unit, from nanoseconds; an open end is said.
+pub(crate) fn duration_range(low_ns: Option<u64>, high_ns: Option<u64>) -> String {
+    match (low_ns, high_ns) {
+        (None, None) => "–".to_owned(),
+        (Some(low), None) => format!("{} or more", duration(low as f64)),
+        (None, Some(high)) => format!("up to {}", duration(high as f64)),
+        (Some(low), Some(high)) => format!("{} to {}", duration(low as f64), duration(high as f64)),
+    }
+}
+
+/// Minutes and seconds: `1:05`.
+pub(crate) fn clock(at_s: f64) -> String {
+    let whole = at_s.max(0.0).round() as u64;
+    format!("{}:{:02}", whole / 60, whole % 60)
 }
 
 /// The verb mix: `write`, `70 % read, 30 % write`.

@@ -96,6 +96,11 @@ impl Merged {
         Some(format!("{} intervals left out of the percentiles: {error}", self.unreadable))
     }
 
+    /// All operations merged; `None` when there is none.
+    pub(crate) fn hist(&self) -> Option<&Hist> {
+        self.hist.as_deref()
+    }
+
     pub(crate) fn summary(&self) -> LatencySummary {
         let Some(hist) = self.hist.as_ref().filter(|h| h.count() > 0) else { return LatencySummary::default() };
         let count = hist.count();

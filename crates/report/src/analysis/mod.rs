@@ -1,11 +1,13 @@
 //! From stored samples to results. [`analyse`] is the one place where numbers of a report are made; text, HTML, JSON
 //! and CSV only print what it returns.
 mod account;
+mod certainty;
 mod concurrency;
 mod disturbance;
 mod latency;
 mod leftover;
 mod little;
+mod remark;
 mod repeat;
 mod series;
 mod stall;
@@ -14,6 +16,7 @@ mod step;
 mod verdict;
 
 pub use account::{Account, ErrorCount};
+pub use certainty::PercentileView;
 pub use concurrency::{ConcurrencyTable, DepthRow};
 pub use disturbance::ClusterEvent;
 pub use latency::{LatencySummary, P50_NEEDS, P95_NEEDS, P99_NEEDS, P999_NEEDS, SpectrumPoint};
@@ -24,6 +27,7 @@ pub use series::SeriesPoint;
 pub use stall::{Stall, StuckView};
 pub use steadiness::RateView;
 pub use step::{LatencyRanges, Over, Stability, StepResult};
+pub use verdict::Highlight;
 pub(crate) use verdict::headline;
 
 use crate::context::{self, ContextSection};
@@ -44,6 +48,10 @@ pub struct Analysis {
     pub run: RunHead,
     /// The result in a paragraph.
     pub verdict: String,
+    /// The best result per layer, verb mix and block size, with its conditions.
+    pub highlights: Vec<Highlight>,
+    /// What limits the use of the numbers, the gravest first; `verdict` is made of these and the highlights.
+    pub caveats: Vec<String>,
     /// Contradictions in the stored data: each one means that some number here is wrong. Empty in a sound run.
     pub defects: Vec<String>,
     /// What the rules found, the gravest first.
@@ -158,6 +166,8 @@ pub fn analyse(run: &RunData) -> Analysis {
             seconds: run.info.ended_unix_ns.map(since),
         },
         verdict: String::new(),
+        highlights: verdict::highlights(&steps),
+        caveats: Vec::new(),
         defects,
         findings,
         concurrency: concurrency::tables(&steps),
@@ -168,7 +178,8 @@ pub fn analyse(run: &RunData) -> Analysis {
         ledger: leftover::leftovers(&run.ledger),
         steps,
     };
-    analysis.verdict = verdict::verdict(&analysis, run);
+    analysis.caveats = verdict::caveats(&analysis, run);
+    analysis.verdict = verdict::verdict(&analysis);
     analysis
 }
 

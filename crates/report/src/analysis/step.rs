@@ -1,7 +1,9 @@
 //! One step over its repeats: the median with its range, percentiles from all histograms merged.
 use super::account::Account;
+use super::certainty::{PercentileView, percentiles};
 use super::latency::SpectrumPoint;
 use super::little::{LittleCheck, LittleSums};
+use super::remark::remarks;
 use super::repeat::{Completeness, Measured, Pair, Repeat, RepeatResult, VerbMeasured, repeat};
 use crate::words;
 use fathom_model::{Attempt, Finding, RunData, Step, Verb};
@@ -77,7 +79,7 @@ pub struct StepResult {
     pub conditions: String,
     /// The pool and its size, where the step uses one.
     pub pool: Option<String>,
-    /// What the layer was told about itself: pool, object size, namespace.
+    /// What the layer was told about itself besides the pool: object size, namespace.
     pub parameters: String,
     /// The step as it was run, no default left open.
     pub plan: Step,
@@ -87,7 +89,7 @@ pub struct StepResult {
     pub repeats_counted: u64,
     /// Counted repeats that a warning overlaps in time.
     pub repeats_disturbed: u64,
-    /// What a reader must know about the selection of repeats; empty when all count and none is disturbed.
+    /// What a reader of the numbers must know and a row of a table does not show; empty when there is nothing.
     pub remarks: Vec<String>,
     /// Operations per second over the repeats; `None` when no operation completed.
     pub ops_per_s: Option<Over>,
@@ -99,6 +101,8 @@ pub struct StepResult {
     pub merged: Measured,
     /// Per verb, when the mix has more than one.
     pub by_verb: Vec<VerbMeasured>,
+    /// Percentiles of the response times with what is known of their precision.
+    pub percentiles: Vec<PercentileView>,
     /// How latencies differ from repeat to repeat.
     pub latency_ranges: LatencyRanges,
     /// How well the repeats agree.
@@ -154,12 +158,12 @@ pub(crate) fn step(
     defects: &mut Vec<String>,
 ) -> StepResult {
     let started = run.info.started_unix_ns;
-    let mut repeats: Vec<Repeat> =
-        group(&run.attempts, index).iter().map(|g| repeat(step, g, findings, started)).collect();
+    let groups = group(&run.attempts, index);
+    let mut repeats: Vec<Repeat> = groups.iter().map(|g| repeat(step, g, findings, started)).collect();
     for repeat in &mut repeats {
         defects.extend(repeat.defects.drain(..).map(|d| format!("{}: {d}", step.name)));
     }
-    let remarks = choose(&mut repeats);
+    choose(&mut repeats);
     let counted: Vec<&Repeat> = repeats.iter().filter(|r| r.result.counted).collect();
     let over = |of: fn(&RepeatResult) -> Option<f64>| Over::of(counted.iter().filter_map(|r| of(&r.result)));
     let (ops_per_s, bytes_per_s) = (over(|r| r.total.ops_per_s), over(|r| r.total.bytes_per_s));
@@ -174,12 +178,14 @@ pub(crate) fn step(
     }
     let mut all = Pair::default();
     verbs.values().for_each(|pair| all.merge(pair));
+    let counted_groups: Vec<&[&Attempt]> =
+        groups.iter().zip(&repeats).filter(|(_, r)| r.result.counted).map(|(g, _)| g.as_slice()).collect();
     let closed = step.load.pace.per_s().is_none();
     let pool = crate::context::pool_words(run, step);
     let disturbed = counted.iter().filter(|r| !r.result.disturbed_by.is_empty()).count();
     let quiet =
         Over::of(counted.iter().filter(|r| r.result.disturbed_by.is_empty()).filter_map(|r| r.result.total.ops_per_s));
-    StepResult {
+    let mut result = StepResult {
         name: step.name.clone(),
         conditions: conditions(step, &counted, pool.as_deref()),
         pool,
@@ -188,10 +194,11 @@ pub(crate) fn step(
         repeats_found: repeats.len() as u64,
         repeats_counted: counted.len() as u64,
         repeats_disturbed: disturbed as u64,
-        remarks,
+        remarks: Vec::new(),
         undisturbed_ops_per_s: quiet.filter(|_| disturbed > 0).map(|o| o.median),
         merged: Measured::of(&all, ops_per_s.zip(bytes_per_s).map(|(o, b)| (o.median, b.median))),
         by_verb: by_verb(&verbs, &counted),
+        percentiles: percentiles(&all.response, &counted_groups),
         latency_ranges: LatencyRanges {
             mean_ns: over(|r| r.total.response.mean_ns),
             p50_ns: over(|r| r.total.response.p50_ns.map(|n| n as f64)),
@@ -212,39 +219,21 @@ pub(crate) fn step(
         ops_per_s,
         bytes_per_s,
         repeats: repeats.into_iter().map(|r| r.result).collect(),
-    }
+    };
+    result.remarks = remarks(&result);
+    result
 }
 
-/// Decides which repeats count and says what was left out.
-fn choose(repeats: &mut [Repeat]) -> Vec<String> {
+/// Decides which repeats count.
+fn choose(repeats: &mut [Repeat]) {
     let any_whole = repeats.iter().any(|r| r.result.completeness == Completeness::Whole);
-    let total = repeats.len() as u64;
-    let mut remarks = Vec::new();
     for Repeat { result, .. } in repeats.iter_mut() {
-        let name = format!("repeat {} of {total}", result.repeat + 1);
-        result.counted = match &result.completeness {
+        result.counted = match result.completeness {
             Completeness::Whole => true,
-            Completeness::Part(why) if any_whole => {
-                remarks.push(format!("{name} does not count: {why}"));
-                false
-            }
-            Completeness::Part(why) => {
-                remarks.push(format!("{name} counts although incomplete, there is no better one: {why}"));
-                true
-            }
-            Completeness::Empty(why) => {
-                remarks.push(format!("{name} completed no operation in the measured window: {why}"));
-                false
-            }
+            Completeness::Part(_) => !any_whole,
+            Completeness::Empty(_) => false,
         };
-        if result.counted && !result.disturbed_by.is_empty() {
-            remarks.push(format!("{name} was disturbed: {}", result.disturbed_by.join("; ")));
-        }
-        if let Some(warning) = result.rate.as_ref().and_then(|r| r.warning.as_ref()).filter(|_| result.counted) {
-            remarks.push(format!("{name}: {warning}"));
-        }
     }
-    remarks
 }
 
 fn by_verb(verbs: &BTreeMap<Verb, Pair>, counted: &[&Repeat]) -> Vec<VerbMeasured> {
@@ -304,7 +293,11 @@ fn parameters(step: &Step) -> String {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let list: Vec<String> =
-        step.params.iter().map(|(key, value)| format!("{key} {}", words::plain(&text(value)))).collect();
+    let list: Vec<String> = step
+        .params
+        .iter()
+        .filter(|(key, _)| key.as_str() != "pool")
+        .map(|(key, value)| format!("{key} {}", words::plain(&text(value))))
+        .collect();
     list.join(", ")
 }

@@ -2,76 +2,124 @@
 use super::{Analysis, Completeness, Stability, StepResult};
 use crate::words;
 use fathom_model::{RunData, Severity};
+use serde::Serialize;
 
-/// The result of one step in one sentence, conditions included.
-pub(crate) fn headline(step: &StepResult) -> String {
-    let Some((ops, bytes)) = step.ops_per_s.zip(step.bytes_per_s) else {
-        let account = &step.account;
-        return match (account.failed, account.timed_out) {
-            (0, 0) => "no operation completed; no rate can be given".to_owned(),
-            (failed, timed_out) => format!(
-                "no operation completed in the measured window ({} failed, {} timed out); no rate can be given",
-                words::count(failed as f64),
-                words::count(timed_out as f64)
-            ),
-        };
-    };
-    let iops = format!("{} IOPS", words::figure(ops.median));
-    let rate = format!("{}/s", words::bytes(bytes.median));
-    let rates = if step.is_bandwidth() { format!("{rate} ({iops})") } else { format!("{iops} ({rate})") };
-    let response = &step.merged.response;
-    let mut text = rates;
-    if let Some(mean) = response.mean_ns {
-        text.push_str(&format!(", mean {}", words::duration(mean)));
-    }
-    match response.p99_ns {
-        Some(p99) => text.push_str(&format!(", p99 {}", words::duration(p99 as f64))),
-        None => text.push_str(&format!(", no p99 (only {} operations)", words::count(response.count as f64))),
-    }
-    let repeats = step.repeats_counted;
-    text.push_str(&match repeats {
-        1 => "; one repeat, spread unknown".to_owned(),
-        n => format!("; median of {n} repeats, spread {}", words::percent(ops.spread)),
-    });
-    if step.stability == Stability::Unstable {
-        text.push_str(" (unstable)");
-    }
-    let bad = step.account.bad();
-    if bad > 0 {
-        text.push_str(&format!("; {} failed or timed out", words::plural(bad, "operation")));
-    }
-    text
+/// The result of a step that stands for its kind of load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Highlight {
+    /// Name of the step.
+    pub step: String,
+    /// The number to quote: IOPS for small blocks, bandwidth for large ones.
+    pub figure: String,
+    /// The other one.
+    pub also: String,
+    /// Mean and p99 of the response time.
+    pub latency: String,
+    /// Repeats, spread, failures.
+    pub certainty: String,
+    /// Load, pool and time: without these the figure means nothing.
+    pub conditions: String,
 }
 
-pub(crate) fn verdict(analysis: &Analysis, run: &RunData) -> String {
-    let mut sentences = Vec::new();
-    for finding in analysis.findings.iter().filter(|f| f.finding.severity == Severity::Invalid) {
-        sentences.push(format!("Invalid: {}.", words::plain(finding.finding.title.trim_end_matches('.'))));
+impl Highlight {
+    /// `None` when no operation completed.
+    pub(crate) fn of(step: &StepResult) -> Option<Highlight> {
+        let (ops, bytes) = step.ops_per_s.zip(step.bytes_per_s)?;
+        let iops = format!("{}{}IOPS", words::figure(ops.median), words::GAP);
+        let rate = format!("{}/s", words::bytes(bytes.median));
+        let (figure, also) = if step.is_bandwidth() { (rate, iops) } else { (iops, rate) };
+        let response = &step.merged.response;
+        let mut latency = Vec::new();
+        latency.extend(response.mean_ns.map(|ns| format!("mean {}", words::duration(ns))));
+        latency.push(match response.p99_ns {
+            Some(ns) => format!("p99 {}", words::duration(ns as f64)),
+            None => format!("no p99 (only {} operations)", words::count(response.count as f64)),
+        });
+        let mut certainty = match step.repeats_counted {
+            1 => "one repeat, spread unknown".to_owned(),
+            n => format!("median of {n} repeats, spread {}", words::percent(ops.spread)),
+        };
+        if step.stability == Stability::Unstable {
+            certainty.push_str(" (unstable)");
+        }
+        if step.account.bad() > 0 {
+            certainty.push_str(&format!("; {} failed or timed out", words::plural(step.account.bad(), "operation")));
+        }
+        Some(Highlight {
+            step: step.name.clone(),
+            figure,
+            also,
+            latency: latency.join(", "),
+            certainty,
+            conditions: step.conditions.clone(),
+        })
     }
+}
+
+/// The result of one step in one sentence.
+pub(crate) fn headline(step: &StepResult) -> String {
+    if let Some(h) = Highlight::of(step) {
+        return format!("{} ({}), {}; {}", h.figure, h.also, h.latency, h.certainty);
+    }
+    let account = &step.account;
+    match (account.failed, account.timed_out) {
+        (0, 0) => "no operation completed; no rate can be given".to_owned(),
+        (failed, timed_out) => format!(
+            "no operation completed in the measured window ({} failed, {} timed out); no rate can be given",
+            words::count(failed as f64),
+            words::count(timed_out as f64)
+        ),
+    }
+}
+
+/// The paragraph: what makes the numbers unusable first, then the numbers, then what limits them.
+pub(crate) fn verdict(analysis: &Analysis) -> String {
+    let grave = grave(analysis);
+    let numbers = analysis
+        .highlights
+        .iter()
+        .map(|h| format!("{}: {} ({}), {}; {}; {}.", h.step, h.figure, h.also, h.latency, h.certainty, h.conditions));
+    let rest = analysis.caveats.iter().skip(grave.len()).cloned();
+    grave.iter().cloned().chain(numbers).chain(rest).collect::<Vec<_>>().join(" ")
+}
+
+/// What makes numbers unusable.
+fn grave(analysis: &Analysis) -> Vec<String> {
+    let invalid = analysis.findings.iter().filter(|f| f.finding.severity == Severity::Invalid);
+    let mut list: Vec<String> =
+        invalid.map(|f| format!("Invalid: {}.", words::plain(f.finding.title.trim_end_matches('.')))).collect();
     if !analysis.defects.is_empty() {
-        sentences.push(format!(
+        list.push(format!(
             "The stored data contradict themselves in {}: do not use the numbers before that is explained.",
             words::plural(analysis.defects.len() as u64, "place")
         ));
     }
-    let best = best_steps(&analysis.steps);
-    for step in &best {
-        sentences.push(format!("{} ({}): {}.", step.name, step.conditions, headline(step)));
-    }
-    if best.is_empty() {
-        sentences.push(match analysis.steps.len() {
+    list
+}
+
+pub(crate) fn caveats(analysis: &Analysis, run: &RunData) -> Vec<String> {
+    let mut list = grave(analysis);
+    if analysis.highlights.is_empty() {
+        list.push(match analysis.steps.len() {
             0 => "Nothing was measured: the plan has no step.".to_owned(),
             _ => "No operation completed in any step: there are no rates, only accounts of errors.".to_owned(),
         });
     }
-    sentences.extend(limits(analysis, run));
-    sentences.join(" ")
+    list.extend(limits(analysis, run));
+    list
+}
+
+pub(crate) fn highlights(steps: &[StepResult]) -> Vec<Highlight> {
+    best_steps(steps).into_iter().filter_map(Highlight::of).collect()
 }
 
 /// Per layer, verb mix and block size the step with the highest rate: the paragraph says what the cluster gave, the
 /// table what it took.
 fn best_steps(steps: &[StepResult]) -> Vec<&StepResult> {
-    let key = |s: &StepResult| (s.plan.layer.clone(), words::mix(&s.plan.load.mix), s.plan.load.block_bytes);
+    let key = |s: &StepResult| {
+        let open = s.plan.load.pace.per_s().is_some();
+        (s.plan.layer.clone(), words::mix(&s.plan.load.mix), s.plan.load.block_bytes, open)
+    };
     let rate = |s: &StepResult| s.ops_per_s.map_or(0.0, |o| o.median);
     let mut best: Vec<&StepResult> = Vec::new();
     for step in steps.iter().filter(|s| s.ops_per_s.is_some()) {

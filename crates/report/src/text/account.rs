@@ -27,10 +27,6 @@ pub(super) fn cost(page: &mut Page, analysis: &Analysis) {
         ["step", "CPU per\u{a0}op", "lag per\u{a0}op", "lag ÷\u{a0}mean", "host\u{a0}CPU busy", "mean×IOPS ÷\u{a0}T"];
     let head = head.iter().map(|h| h.replace(' ', "\n")).collect();
     page.table(Grid { head, rows, left: 1 });
-    for step in analysis.steps.iter().filter(|s| s.little.as_ref().is_some_and(|l| !l.holds)) {
-        let verdict = step.little.as_ref().map_or("", |l| l.verdict.as_str());
-        page.paragraph("  ", &format!("{}: Little's law {verdict}", step.name), Some(Ink::Yellow));
-    }
 }
 
 /// The generator's delay as a share of what an operation takes.

@@ -190,6 +190,7 @@ pub fn sample_run() -> RunData {
             (START + 1, probe(2, Some(900_000))),
             (START + 1, probe(1, Some(400_000))),
         ],
+        own_io: vec![OwnIo { pool: "bench".to_owned(), writes: 256, removes: 4352 }],
         notes: vec![(START + 3 * SECOND as i64, "filled 256 objects of 4 MiB in pool bench".to_owned())],
         findings: vec![
             finding("ceph-noscrub", Severity::Note, "scrubbing is switched off (noscrub)", None, None),
