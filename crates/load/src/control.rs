@@ -246,7 +246,7 @@ fn set(cluster: &Cluster, key: &str, value: &str) -> Result<(), LoadError> {
 }
 
 /// What a failed `rados_connect` means. Found on 16.2.15: the monitors answer `EACCES` to a wrong key and to an unknown
-/// user alike, and librados says the same when the keyring has no key of that name; `ENOENT` when there is no readable
+/// user and to one without monitor caps alike, and librados says the same when the keyring has no key of that name; `ENOENT` when there is no readable
 /// keyring, or no monitor is named; `EINVAL` when a monitor's name does not resolve; `ETIMEDOUT` when none answers.
 fn why_not(cluster: &Cluster, connect: &Connect, user: &str, errno: Errno) -> String {
     let mons = cluster.get("mon_host").unwrap_or_default();
@@ -270,8 +270,8 @@ fn why_not(cluster: &Cluster, connect: &Connect, user: &str, errno: Errno) -> St
                 format!("keyring {file} has no key for {user}: give one that has it with --keyring")
             }
             _ => format!(
-                "the cluster refuses {user} with the key in {keyring}: it is another key, or there is no such user; \
-                 `ceph auth get {user}` shows which ({})",
+                "the cluster refuses {user} with the key in {keyring}: it is another key, there is no such user, or it \
+                 lacks the caps mon 'allow r'; `ceph auth get {user}` shows which ({})",
                 errno_name(errno)
             ),
         },
@@ -293,7 +293,20 @@ fn has_section(file: &str, user: &str) -> bool {
 }
 
 fn object_failed(verb: &str, pool: &str, name: &str, errno: Errno) -> LoadError {
-    LoadError::Failed(format!("{verb} of object {name} in pool {pool}: {}", errno_name(errno)))
+    LoadError::Failed(format!("{verb} of object {name} in pool {pool}: {}", explained(errno)))
+}
+
+/// An errno an OSD answers an object operation with, and what it means to whoever runs this.
+pub(crate) fn explained(errno: Errno) -> String {
+    let advice = match errno {
+        libc::EPERM | libc::EACCES => "the user's caps don't allow it: `ceph auth get` shows them",
+        libc::ENOSPC | libc::EDQUOT => "cluster, pool or quota is full: `ceph health detail` tells which",
+        libc::ETIMEDOUT => "an OSD did not answer in time: `ceph health detail`, `ceph osd tree`",
+        libc::ESHUTDOWN => "`ceph osd blocklist ls` shows it",
+        libc::EOPNOTSUPP => "erasure-coded without allow_ec_overwrites?",
+        _ => return errno_name(errno).to_owned(),
+    };
+    format!("{}; {advice}", errno_name(errno))
 }
 
 fn unreachable(text: String) -> LoadError {

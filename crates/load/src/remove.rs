@@ -7,7 +7,7 @@
 //! little), and what turned up is removed, until a whole round finds nothing. What stays possible is a write that an
 //! OSD took from a client whose host died without closing its connection and that waits there for longer than all
 //! rounds together; only blocklisting that client would exclude it.
-use crate::control::{ControlHandle, Target};
+use crate::control::{ControlHandle, Target, explained};
 use crate::layer::LoadError;
 use crate::layers::rados::{batch, names::Names};
 use crate::sys::{Errno, IoCtx, Request, Ring};
@@ -200,5 +200,5 @@ impl Objects<'_> {
 }
 
 fn failed(pool: &str, name: &str, errno: Errno) -> LoadError {
-    LoadError::Failed(format!("removing object {name} in pool {pool}: {}; it may still be there", errno_name(errno)))
+    LoadError::Failed(format!("removing object {name} in pool {pool}: {}; it may still be there", explained(errno)))
 }

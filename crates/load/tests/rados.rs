@@ -245,6 +245,29 @@ fn what_keeps_a_client_out_is_told_apart() {
 }
 
 #[test]
+fn a_user_with_few_caps_can_work_and_one_with_fewer_is_told_so() {
+    let (ns, cx, dir) = (namespace(), Ledger::default(), tempfile::tempdir().unwrap());
+    let admin = ControlHandle::connect(&connect()).unwrap();
+    let user = |name: &str, osd: &str| {
+        let entity = format!("client.fathom-test-{name}-{}", std::process::id());
+        let caps = json!({"prefix": "auth get-or-create", "entity": entity, "caps": ["mon", "allow r", "osd", osd]});
+        let path = dir.path().join(name);
+        std::fs::write(&path, mon(&admin, caps)).unwrap();
+        Connect { user: entity, keyring: path.to_str().map(str::to_owned), ..connect() }
+    };
+    let params = json!({"pool": pool(), "namespace": ns, "prefix": "c", "objects": "10", "fill": "true"});
+    let reader = user("reader", &format!("allow r pool={}", pool()));
+    let text = failure(try_bench(&reader, Verb::Read, 4096, params.clone()).unwrap().job.prepare(&cx));
+    assert!(text.contains("EPERM") && text.contains("caps"), "{text}");
+    let worker = user("worker", &format!("allow rw pool={} namespace={ns}", pool()));
+    let reads = try_bench(&worker, Verb::Read, 4096, params).unwrap();
+    reads.job.prepare(&cx).unwrap();
+    assert!(reads.drive(Verb::Read, &(0..10).collect::<Vec<_>>(), &cx).iter().all(|r| *r == Ok(4096)));
+    let made = cx.made.lock().unwrap().last().cloned().unwrap();
+    assert_eq!(remove(&made, &worker, &mut |_, _| {}).unwrap().removed, 1);
+}
+
+#[test]
 fn a_missing_pool_is_named_and_so_are_those_that_exist() {
     let bench = bench(Verb::Write, 4096, json!({"pool": "no-such-pool", "prefix": "x", "objects": "1"}));
     let text = failure(bench.job.prepare(&Ledger::default()));

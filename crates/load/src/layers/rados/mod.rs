@@ -2,8 +2,9 @@
 //!
 //! Object `i` is named `prefix` + `i`. Block `at` lies in object `at / n` where `n` is blocks per object. Nothing is
 //! made that the ledger doesn't name first.
+use crate::control::explained;
 use crate::layer::{Cx, Job, Lane, LaneSpec, Layer, LoadError, Param, Space};
-use fathom_model::{Connect, Load, Made, Pattern, Step, Verb, errno_name};
+use fathom_model::{Connect, Load, Made, Pattern, Step, Verb};
 use std::ffi::CString;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -142,7 +143,7 @@ impl Job for RadosJob {
         let mut data = content::bench_metadata(self.params.object_bytes, completed, *pid, block);
         let request = crate::sys::Request::WriteFull { len: data.len(), hint: None };
         batch::single(&handles.io[0], &c_name, request, &mut data, self.patience()).map(drop).map_err(|errno| {
-            LoadError::Failed(format!("metadata object {name} in pool {}: {}", self.params.pool, errno_name(errno)))
+            LoadError::Failed(format!("metadata object {name} in pool {}: {}", self.params.pool, explained(errno)))
         })
     }
 

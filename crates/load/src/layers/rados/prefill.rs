@@ -4,9 +4,10 @@ use super::batch;
 use super::content::Content;
 use super::names::Names;
 use super::params::Params;
+use crate::control::explained;
 use crate::layer::{Cx, LoadError};
 use crate::sys::{IoCtx, Request, Ring};
-use fathom_model::{Load, Made, errno_name};
+use fathom_model::{Load, Made};
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -126,7 +127,7 @@ impl Prefill<'_> {
             Err(libc::ENOENT) => Ok(0),
             other => other.map_err(|errno| {
                 let (pool, name) = (&self.params.pool, name.to_string_lossy());
-                LoadError::Failed(format!("marker object {name} in pool {pool}: {}", errno_name(errno)))
+                LoadError::Failed(format!("marker object {name} in pool {pool}: {}", explained(errno)))
             }),
         }
     }
@@ -175,7 +176,7 @@ impl Prefill<'_> {
                     LoadError::Failed(format!(
                         "filling: object {}{object} in pool {pool}: {}",
                         p.prefix,
-                        errno_name(errno)
+                        explained(errno)
                     ))
                 })?;
                 written += 1;
