@@ -3,7 +3,7 @@ use super::finding;
 use crate::Facts;
 use fathom_model::{Finding, Severity};
 
-/// `mon_pg_warn_min_per_osd`: fewer PG copies per OSD than this make the load uneven.
+/// What `mon_pg_warn_min_per_osd` warned of: fewer PG copies per OSD than this make the load uneven.
 const MIN_PER_OSD: f64 = 30.0;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
@@ -74,11 +74,12 @@ fn autoscaler(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn few(facts: &Facts<'_>) -> Vec<Finding> {
-    let osds = facts.before.osds_in();
+    let osds = facts.before.osds_in().max(facts.after.osds_in());
     if osds == 0 {
         return Vec::new();
     }
-    let copies = facts.before.pg_copies();
+    // A pool the run made is only there afterwards.
+    let copies = facts.before.pg_copies().max(facts.after.pg_copies());
     let all = copies as f64 / osds as f64;
     if copies > 0 && all < MIN_PER_OSD && facts.steps.is_empty() {
         return vec![few_finding("too-few-pgs", Severity::Warn, "the cluster".to_owned(), copies, osds, all)];
@@ -104,7 +105,7 @@ fn few_finding(id: &str, severity: Severity, what: String, copies: u64, osds: u6
         format!("{what} has few placement groups: {per_osd:.0} copies per OSD"),
         format!("{copies} PG copies on {osds} OSDs = {per_osd:.1} per OSD, below {MIN_PER_OSD:.0}"),
         "use more placement groups (about 100 copies per OSD over all pools): with few, OSDs get unequal shares and the busiest sets the pace",
-        "mon_pg_warn_min_per_osd (30); Ceph documentation, placement groups",
+        "Ceph's own warning `too few PGs per OSD (… < min 30)`, mon_pg_warn_min_per_osd; Ceph documentation, placement groups",
     )
 }
 
