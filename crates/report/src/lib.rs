@@ -10,6 +10,9 @@ mod context;
 mod csv;
 mod html;
 mod json;
+mod live;
+mod plain;
+mod screen;
 mod text;
 mod words;
 
@@ -18,4 +21,7 @@ pub use context::{ContextLine, ContextSection};
 pub use csv::series_csv;
 pub use html::{HtmlError, render_html};
 pub use json::{SCHEMA_DOC, to_json};
+pub use live::{Change, Live, LiveResult, LiveSecond};
+pub use plain::PlainProgress;
+pub use screen::{ScreenOptions, draw};
 pub use text::{TextOptions, render_text};

@@ -19,6 +19,7 @@ pub use account::{Account, ErrorCount};
 pub use certainty::PercentileView;
 pub use concurrency::{ConcurrencyTable, DepthRow};
 pub use disturbance::ClusterEvent;
+pub(crate) use latency::Merged;
 pub use latency::{LatencySummary, P50_NEEDS, P95_NEEDS, P99_NEEDS, P999_NEEDS, SpectrumPoint};
 pub use leftover::{Leftovers, MadeView};
 pub use little::LittleCheck;

@@ -63,7 +63,7 @@ pub(super) fn panel(
     for tick in axes.bandwidth.ticks(4) {
         svg.text("tick", (RIGHT + 5.0, axes.bandwidth.at(tick) + 3.5), Anchor::Start, &words::factor(tick));
     }
-    axes.latency.grid_rows(&mut svg, LEFT, RIGHT, |ns| words::duration_tick(ns));
+    axes.latency.grid_rows(&mut svg, LEFT, RIGHT, words::duration_tick);
     for (y, left, right) in [(RATE.0, "IOPS", "MiB/s"), (LATENCY.0, "response time", "")] {
         svg.text("label", (LEFT - 40.0, y - 9.0), Anchor::Start, left);
         svg.text("label", (WIDTH - 4.0, y - 9.0), Anchor::End, right);

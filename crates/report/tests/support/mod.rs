@@ -323,3 +323,36 @@ pub fn survey(attempts: u32) -> RunData {
         .collect();
     run
 }
+
+/// The event stream that would have led to this run, samples in the order of time.
+pub fn events(run: &RunData) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut push = |at_unix_ns, attempt, kind| {
+        events.push(Event { at_unix_ns, host: "client1".to_owned(), attempt, kind });
+    };
+    for (at, tick) in &run.ticks {
+        push(*at, None, EventKind::Cluster(tick.clone()));
+    }
+    for (at, text) in &run.notes {
+        push(*at, None, EventKind::Note { text: text.clone() });
+    }
+    for a in &run.attempts {
+        let start = a.load_started_unix_ns.unwrap();
+        let id = Some(a.id);
+        push(start - 2 * SECOND as i64, id, EventKind::AttemptStarted { step: a.step, repeat: a.repeat });
+        push(start - SECOND as i64, id, EventKind::Preparing { done: 5, total: 10, unit: "objects".to_owned() });
+        push(start, id, EventKind::LoadStarted);
+        for sample in &a.samples {
+            push(start + sample.end_ns as i64, id, EventKind::Sample(sample.clone()));
+        }
+        for (at, op) in &a.stuck {
+            push(*at, id, EventKind::Stuck(op.clone()));
+        }
+        if let Some(end) = &a.end {
+            let last = a.samples.last().map_or(0, |s| s.end_ns);
+            push(start + last as i64 + 1, id, EventKind::AttemptEnded(end.clone()));
+        }
+    }
+    events.sort_by_key(|e| e.at_unix_ns);
+    events
+}
