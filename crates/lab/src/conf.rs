@@ -2,10 +2,10 @@
 use crate::{
     error::{LabError, Result},
     marker::Marker,
-    secret,
+    program,
     spec::normal_key,
 };
-use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
+use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
 /// Subsystems on the path of an operation. At their default level they gather five levels of text in memory for every
 /// message, which on a small machine costs more than it tells; errors are logged at level -1 all the same.
@@ -108,16 +108,22 @@ pub(crate) fn text(marker: &Marker) -> String {
     text
 }
 
-/// Writes the keyring: every key the cluster starts with, so that the monitor knows the daemons from its first moment
+/// Makes the keyring: every key the cluster starts with, so that the monitor knows the daemons from its first moment
 /// and no `ceph auth` call is needed.
-pub(crate) fn write_keyring(marker: &Marker) -> Result<()> {
-    let mut text = String::new();
-    let mut add = |name: &str, caps: &[(&str, &str)]| -> Result<()> {
-        text += &format!("[{name}]\n\tkey = {}\n", secret::cephx_key()?);
+///
+/// Ceph's own tool makes the keys, because their kind differs by release: from 20.2.4 on monitors turn away the AES-128
+/// keys that all releases before knew (`auth_allowed_ciphers` is `aes256k`).
+pub(crate) fn make_keyring(marker: &Marker) -> Result<()> {
+    let path = marker.keyring();
+    let file = path.display().to_string();
+    // It exists before the first key is in it, so that nobody else can ever open it.
+    write(&path, "", 0o600)?;
+    let add = |name: &str, caps: &[(&str, &str)]| -> Result<()> {
+        let mut args = vec![file.as_str(), "--gen-key", "-n", name];
         for (service, cap) in caps {
-            text += &format!("\tcaps {service} = \"{cap}\"\n");
+            args.extend(["--cap", service, cap]);
         }
-        Ok(())
+        program::start(marker, "keyring", "ceph-authtool", &args, Duration::from_secs(20))?.wait()
     };
     add("mon.", &[("mon", "allow *")])?;
     add("client.admin", &[("mon", "allow *"), ("osd", "allow *"), ("mds", "allow *"), ("mgr", "allow *")])?;
@@ -126,7 +132,7 @@ pub(crate) fn write_keyring(marker: &Marker) -> Result<()> {
         let caps = [("mon", "allow profile osd"), ("mgr", "allow profile osd"), ("osd", "allow *")];
         add(&format!("osd.{n}"), &caps)?;
     }
-    write(&marker.keyring(), &text, 0o600)
+    Ok(())
 }
 
 /// Writes a file with these permissions from its first byte on.

@@ -23,6 +23,8 @@ pub struct Health {
     pub pgs: Vec<(String, u64)>,
     /// A manager is active.
     pub mgr_available: bool,
+    /// Name of the oldest release the monitors allow to join, in a new cluster their own: `pacific`.
+    pub release: String,
 }
 
 impl Health {
@@ -53,6 +55,11 @@ impl Health {
                 .flatten()
                 .filter_map(|pg| Some((pg.get("state_name")?.as_str()?.to_owned(), count(pg, "count"))))
                 .collect(),
+            release: status
+                .pointer("/monmap/min_mon_release_name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             mgr_available: status.pointer("/mgrmap/available").and_then(Value::as_bool).unwrap_or(false),
         })
     }

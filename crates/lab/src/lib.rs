@@ -20,6 +20,7 @@
 
 mod ask;
 mod conf;
+mod daemon;
 mod down;
 mod error;
 mod fault;
@@ -31,6 +32,7 @@ mod port;
 mod process;
 mod program;
 mod secret;
+mod settle;
 mod spec;
 mod status;
 mod up;

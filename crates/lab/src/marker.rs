@@ -4,7 +4,7 @@
 use crate::{
     error::{LabError, Result},
     process,
-    spec::LabSpec,
+    spec::{LabSpec, absolute},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -163,6 +163,27 @@ impl Marker {
     /// The run directory of a lab in a deep directory. Its name follows from the id, so it needs no record.
     pub fn short_run_dir(&self) -> PathBuf {
         PathBuf::from(format!("/tmp/fathom-lab-{}", self.id))
+    }
+}
+
+/// The marker of a lab, or what is wrong with the directory.
+pub(crate) fn lab_in(dir: &Path) -> Result<Marker> {
+    let dir = absolute(dir)?;
+    match Marker::find(&dir)? {
+        Found::Lab(marker) if marker.spec.dir == dir => Ok(*marker),
+        // A lab's files hold absolute paths, so one that was moved does not work any more; `down` still removes it.
+        Found::Lab(marker) => Err(LabError::Refused(format!(
+            "the lab in {} was made in {}: it does not work in another place; move it back or remove it with \
+             `fathom lab down {}`",
+            dir.display(),
+            marker.spec.dir.display(),
+            dir.display()
+        ))),
+        _ => Err(LabError::Unreachable(format!(
+            "there is no lab in {}: make one with `fathom lab up {}`",
+            dir.display(),
+            dir.display()
+        ))),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Ceph's programs: finding them, running them with a deadline, starting daemons that outlive us.
 use crate::{
     error::{LabError, Result},
-    marker::{Daemon, Marker},
-    process::{LAB_VARIABLE, Process},
+    marker::Marker,
+    process::LAB_VARIABLE,
 };
 use std::{
     env, fs,
@@ -19,6 +19,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("ceph-mgr", "ceph-mgr"),
     ("ceph-osd", "ceph-osd"),
     ("monmaptool", "ceph-base"),
+    ("ceph-authtool", "ceph-common"),
     ("ceph", "ceph-common"),
 ];
 
@@ -43,7 +44,9 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     }
     let list = |part: fn(&(&'static str, &'static str)) -> &'static str, between: &str| {
-        missing.iter().map(|entry| part(entry)).collect::<Vec<_>>().join(between)
+        let mut words: Vec<&str> = missing.iter().map(|entry| part(entry)).collect();
+        words.dedup();
+        words.join(between)
     };
     Err(LabError::Unreachable(format!(
         "a lab needs Ceph's own programs and {} cannot be found: install with `sudo apt-get install -y {}`",
@@ -120,34 +123,5 @@ pub(crate) fn last_lines(text: &str, file: &Path) -> String {
     match lines.len() {
         0 => format!("it said nothing; see the logs in {}", file.parent().unwrap_or(file).display()),
         n => lines[n.saturating_sub(4)..].join(" | "),
-    }
-}
-
-/// Starts a daemon. Ceph's daemons go to the background by themselves, into a session of their own and with all three
-/// standard streams on `/dev/null`; the process waited for ends when the daemon has initialised or failed.
-pub(crate) fn start_daemon(marker: &Marker, name: &str) -> Result<Running> {
-    let (kind, id) = name.split_once('.').unwrap_or((name, ""));
-    let pid_file = marker.run_dir().join(format!("{name}.pid"));
-    // One from before would be taken for the new daemon's.
-    let _ = fs::remove_file(&pid_file);
-    start(marker, name, &format!("ceph-{kind}"), &["-i", id], Duration::from_secs(60))
-}
-
-/// The process of a daemon that has just been started, from its pid file.
-pub(crate) fn started(marker: &Marker, name: &str) -> Result<Daemon> {
-    let file = marker.run_dir().join(format!("{name}.pid"));
-    // The daemon writes it before it lets its parent end, but the manager does so a moment later in some releases.
-    let deadline = Instant::now() + Duration::from_secs(5);
-    loop {
-        let pid = fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
-        if let Some(process) = pid.and_then(Process::read) {
-            return Ok(Daemon { name: name.to_owned(), pid: process.pid, start_ticks: process.start_ticks });
-        }
-        if Instant::now() >= deadline {
-            let log = marker.spec.dir.join("log").join(format!("{name}.log"));
-            let text = fs::read_to_string(&log).unwrap_or_default();
-            return Err(LabError::Failed(format!("{name} ended right after its start: {}", last_lines(&text, &log))));
-        }
-        thread::sleep(Duration::from_millis(10));
     }
 }

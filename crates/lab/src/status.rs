@@ -1,9 +1,9 @@
 //! How a lab is doing.
 use crate::{
+    daemon,
     error::Result,
     health::Health,
-    marker::{Marker, Stage},
-    up,
+    marker::{self, Marker, Stage},
 };
 use fathom_model::Size;
 use serde::Serialize;
@@ -67,8 +67,8 @@ pub struct LabStatus {
 /// # Errors
 /// `Unreachable` when there is no lab in the directory.
 pub fn status(dir: &Path) -> Result<LabStatus> {
-    let marker = up::lab_in(dir)?;
-    let daemons: Vec<DaemonStatus> = marker.names().into_iter().map(|name| daemon(&marker, name)).collect();
+    let marker = marker::lab_in(dir)?;
+    let daemons: Vec<DaemonStatus> = marker.names().into_iter().map(|name| one(&marker, name)).collect();
     let mon_runs = daemons.iter().any(|d| d.name.starts_with("mon.") && d.state == DaemonState::Running);
     let (health, health_error) = if mon_runs {
         match ask(&marker) {
@@ -90,9 +90,9 @@ pub fn status(dir: &Path) -> Result<LabStatus> {
     })
 }
 
-fn daemon(marker: &Marker, name: String) -> DaemonStatus {
+fn one(marker: &Marker, name: String) -> DaemonStatus {
     let pid = marker.daemons.iter().find(|d| d.name == name).map(|d| d.pid);
-    match up::running(marker, &name) {
+    match daemon::running(marker, &name) {
         Some(process) => DaemonStatus {
             name,
             pid,

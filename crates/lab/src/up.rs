@@ -2,6 +2,7 @@
 use crate::{
     ask::Session,
     conf,
+    daemon::{self, AT_ONCE},
     down::{self, DownReport},
     error::{LabError, Result},
     haste,
@@ -9,18 +10,17 @@ use crate::{
     lock::DirLock,
     marker::{Daemon, Found, Marker, Stage, mon_names},
     port::Port,
-    process::{self, Process},
     program::{self, Running},
     secret,
-    spec::{LabSpec, normal_key},
+    settle::settle,
+    spec::LabSpec,
 };
 use fathom_model::Size;
 use serde::Serialize;
 use std::{
     fs,
-    os::unix::fs::{DirBuilderExt, MetadataExt},
-    path::{Path, PathBuf},
-    thread,
+    os::unix::fs::DirBuilderExt,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -28,9 +28,6 @@ use std::{
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 /// `ceph-osd --mkfs`, at most.
 const MKFS_LIMIT: Duration = Duration::from_secs(90);
-/// OSDs formatted or started at one time: enough to fill a small machine, few enough not to drown one.
-const AT_ONCE: usize = 8;
-
 /// A lab that is up.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabInfo {
@@ -188,7 +185,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
     drop(ports);
     let mut session = Session::open(marker, Duration::from_secs(60))?;
     haste::mons(marker, true);
-    let mgr = program::start_daemon(marker, "mgr.x")?;
+    let mgr = daemon::launch(marker, "mgr.x")?;
     // Device health monitoring would run smartctl as root on the host's disk and make a pool of its own; the balancer
     // would move PGs while somebody measures. The manager, which knows these settings, is not there yet: `--force`.
     session.tell("config set mgr mgr/devicehealth/enable_monitoring false --force")?;
@@ -197,7 +194,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
         session.ask(&format!("osd new {uuid} {n}"), Duration::from_secs(60))?;
     }
     mgr.wait()?;
-    marker.record(program::started(marker, "mgr.x")?)?;
+    marker.record(daemon::started(marker, "mgr.x")?)?;
     while !formatting.is_empty() {
         let (_, running) = formatting.remove(0);
         running.wait()?;
@@ -207,7 +204,7 @@ fn make(marker: &mut Marker, progress: &mut dyn FnMut(&str)) -> Result<Health> {
     progress(&format!("starting {}", count(marker.spec.osds, "OSD")));
     let hurried = haste::mgr(marker, true);
     let names: Vec<String> = (0..marker.spec.osds).map(|n| format!("osd.{n}")).collect();
-    start_all(marker, &names)?;
+    daemon::start_all(marker, &names)?;
     if !hurried {
         haste::mgr(marker, true);
     }
@@ -230,7 +227,7 @@ fn lay_out(marker: &Marker) -> Result<()> {
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(|error| LabError::io("make", &path, &error))?;
     }
     conf::write(&marker.conf(), &conf::text(marker), 0o644)?;
-    conf::write_keyring(marker)?;
+    conf::make_keyring(marker)?;
     let map = dir.join("monmap").display().to_string();
     let mut args = vec!["--create", "--clobber", "--fsid", &marker.fsid];
     let hosts: Vec<String> = mon_addresses(marker);
@@ -265,88 +262,27 @@ fn start_mons(marker: &mut Marker, new: bool) -> Result<()> {
         }
     }
     let names: Vec<String> = ids.iter().map(|id| format!("mon.{id}")).collect();
-    start_all(marker, &names)
-}
-
-/// Starts daemons side by side and records each.
-pub(crate) fn start_all(marker: &mut Marker, names: &[String]) -> Result<()> {
-    for group in names.chunks(AT_ONCE) {
-        let running = group.iter().map(|name| program::start_daemon(marker, name)).collect::<Result<Vec<Running>>>()?;
-        for (name, running) in group.iter().zip(running) {
-            running.wait()?;
-            let daemon = program::started(marker, name)?;
-            marker.record(daemon)?;
-        }
-    }
-    Ok(())
-}
-
-/// Waits until the cluster is healthy.
-fn settle(session: &mut Session, spec: &LabSpec, limit: Duration, progress: &mut dyn FnMut(&str)) -> Result<Health> {
-    let deadline = Instant::now() + limit;
-    // Another object store has a size setting of its own.
-    let other_store = spec.conf.iter().any(|(key, _)| normal_key(key) == "osd_objectstore");
-    let size_bytes = if other_store { 1 } else { spec.size_bytes };
-    let mut shown = String::new();
-    loop {
-        let status = session.ask("status", Duration::from_secs(30))?;
-        let health = Health::parse(&status)
-            .ok_or_else(|| LabError::Failed("`ceph status` gave no health: is this a Ceph older than 14?".into()))?;
-        let line = health.line();
-        if line != shown {
-            progress(&line);
-            shown = line;
-        }
-        if health.settled(spec.osds, size_bytes) {
-            return Ok(health);
-        }
-        if Instant::now() >= deadline {
-            let checks: Vec<String> = health.checks.iter().map(|(code, text)| format!("{code}: {text}")).collect();
-            return Err(LabError::Failed(format!(
-                "the cluster did not become healthy in {} s: {shown} {}",
-                limit.as_secs(),
-                checks.join("; ")
-            )));
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
+    daemon::start_all(marker, &names)
 }
 
 /// Starts what is not running of a lab that was up.
 fn revive(mut marker: Marker, began: Instant, progress: &mut dyn FnMut(&str)) -> Result<LabInfo> {
-    let dead: Vec<String> = marker.names().into_iter().filter(|name| running(&marker, name).is_none()).collect();
+    let dead: Vec<String> =
+        marker.names().into_iter().filter(|name| daemon::running(&marker, name).is_none()).collect();
     if dead.is_empty() {
         progress("the lab is up already");
         return Ok(info(&marker, None, true, began));
     }
     progress(&format!("starting again: {}", dead.join(", ")));
-    ensure_run_dir(&marker)?;
+    daemon::ensure_run_dir(&marker)?;
     for kind in ["mon.", "mgr.", "osd."] {
         let names: Vec<String> = dead.iter().filter(|name| name.starts_with(kind)).cloned().collect();
-        start_all(&mut marker, &names)?;
+        daemon::start_all(&mut marker, &names)?;
     }
+    daemon::wait_joined(&marker, &dead, Duration::from_secs(60));
     let mut session = Session::open(&marker, Duration::from_secs(60))?;
     let health = settle(&mut session, &marker.spec, SETTLE_LIMIT, progress)?;
     Ok(info(&marker, Some(health), true, began))
-}
-
-/// A directory under `/tmp` does not survive every reboot.
-pub(crate) fn ensure_run_dir(marker: &Marker) -> Result<()> {
-    let run = marker.run_dir();
-    if let Ok(data) = fs::symlink_metadata(&run) {
-        // In `/tmp` somebody else may have made it.
-        if data.is_dir() && data.uid() == rustix::process::geteuid().as_raw() {
-            return Ok(());
-        }
-        return Err(LabError::Refused(format!("{} is not a directory of yours: remove it", run.display())));
-    }
-    fs::DirBuilder::new().mode(0o700).create(&run).map_err(|error| LabError::io("make", &run, &error))
-}
-
-/// The process of a daemon, if it runs.
-pub(crate) fn running(marker: &Marker, name: &str) -> Option<Process> {
-    let daemon = marker.daemons.iter().find(|d| d.name == name)?;
-    (marker.boot_id == process::boot_id()).then(|| Process::same(daemon.pid, daemon.start_ticks)).flatten()
 }
 
 /// Ends the processes of a lab that did not come up; its logs stay.
@@ -376,26 +312,5 @@ fn info(marker: &Marker, health: Option<Health>, was_up: bool, began: Instant) -
         health,
         was_up,
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-    }
-}
-
-/// The marker of a lab, or what is wrong with the directory.
-pub(crate) fn lab_in(dir: &Path) -> Result<Marker> {
-    let dir = crate::spec::absolute(dir)?;
-    match Marker::find(&dir)? {
-        Found::Lab(marker) if marker.spec.dir == dir => Ok(*marker),
-        // A lab's files hold absolute paths, so one that was moved does not work any more; `down` still removes it.
-        Found::Lab(marker) => Err(LabError::Refused(format!(
-            "the lab in {} was made in {}: it does not work in another place; move it back or remove it with \
-             `fathom lab down {}`",
-            dir.display(),
-            marker.spec.dir.display(),
-            dir.display()
-        ))),
-        _ => Err(LabError::Unreachable(format!(
-            "there is no lab in {}: make one with `fathom lab up {}`",
-            dir.display(),
-            dir.display()
-        ))),
     }
 }

@@ -191,7 +191,11 @@ fn two_labs_at_once_and_down_after_kill_and_stop() {
     assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
     pause(&a.dir, "osd.1").unwrap();
     pause(&b.dir, "mon.a").unwrap();
-    assert_eq!((a.state("osd.0"), a.state("osd.1")), (DaemonState::Dead, DaemonState::Paused));
+    assert_eq!(a.state("osd.1"), DaemonState::Paused);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while a.state("osd.0") != DaemonState::Dead {
+        assert!(Instant::now() < deadline, "{}", a.status());
+    }
     let began = Instant::now();
     a.down();
     b.down();
