@@ -498,7 +498,7 @@ fn removal_takes_what_the_entry_names_and_nothing_else() {
     let mut progress = Vec::new();
     let removed = remove(&made[0], &connect, &mut |done, total| progress.push((done, total))).unwrap();
     assert_eq!(removed, Removed { removed: 299, absent: 1 });
-    assert!(progress.is_sorted() && progress.last() == Some(&(600, 600)), "{progress:?}");
+    assert!(progress.is_sorted() && progress.last() == Some(&(900, 900)), "{progress:?}");
     assert_eq!(remove(&made[1], &connect, &mut |_, _| {}).unwrap(), Removed { removed: 1, absent: 0 });
     let mut left = kept.map(str::to_owned).to_vec();
     left.sort();
@@ -513,16 +513,16 @@ fn objects_that_land_during_removal_are_found() {
     let (ns, connect) = (namespace(), connect());
     let handle = ControlHandle::connect(&connect).unwrap();
     let fsid = handle.fsid().to_owned();
-    let entry = Made::Objects { fsid, pool: pool().into(), namespace: ns.clone(), prefix: "z".into(), until: 500 };
+    let entry = Made::Objects { fsid, pool: pool().into(), namespace: ns.clone(), prefix: "z".into(), until: 501 };
     let mut late = false;
     let removed = remove(&entry, &connect, &mut |done, total| {
-        // When the first pass has ended: as an operation of a killed client would.
-        if done == total / 2 && !late {
+        // When everything found was removed: as an operation of a killed client would.
+        if done == total / 3 * 2 && !late {
             late = true;
             handle.write_object(pool(), &ns, "z123", b"late").unwrap();
         }
     });
-    assert_eq!(removed.unwrap(), Removed { removed: 1, absent: 499 });
+    assert_eq!(removed.unwrap(), Removed { removed: 1, absent: 500 });
     assert!(names(&ns).is_empty());
 }
 
