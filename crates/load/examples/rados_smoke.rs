@@ -68,7 +68,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if begun.elapsed() < end {
             while let Some(slot) = free.pop() {
                 // Reads jump about, so that neighbours don't help.
-                let at = if verb == Verb::Read { next.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks } else { next % blocks };
+                let at =
+                    if verb == Verb::Read { next.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks } else { next % blocks };
                 sent[slot as usize] = Instant::now();
                 lane.submit(Op { verb, at, len: block_bytes, slot })?;
                 next += 1;
