@@ -149,15 +149,8 @@ impl<'a> Driver<'a> {
     ) -> Driver<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed_of_lane(load.seed, spec.index));
         let schedule = Schedule::new(load.pace, spec.index, spec.lanes, &mut rng);
-        let slot = Slot {
-            due_ns: 0,
-            sent_ns: 0,
-            freed_ns: 0,
-            at: 0,
-            verb: Verb::Read,
-            state: State::Free,
-            reported: false,
-        };
+        let slot =
+            Slot { due_ns: 0, sent_ns: 0, freed_ns: 0, at: 0, verb: Verb::Read, state: State::Free, reported: false };
         let quota = load.stop.ops.map_or(u64::MAX, |ops| {
             let (lanes, index) = (u64::from(spec.lanes), u64::from(spec.index));
             ops / lanes + u64::from(index < ops % lanes)

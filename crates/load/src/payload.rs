@@ -123,12 +123,8 @@ mod tests {
                 assert!(seen.insert(page.to_vec()));
                 let mut counts = [0u32; 256];
                 page.iter().for_each(|b| counts[usize::from(*b)] += 1);
-                let entropy: f64 = counts
-                    .iter()
-                    .filter(|c| **c > 0)
-                    .map(|c| f64::from(*c) / 4096.0)
-                    .map(|p| -p * p.log2())
-                    .sum();
+                let entropy: f64 =
+                    counts.iter().filter(|c| **c > 0).map(|c| f64::from(*c) / 4096.0).map(|p| -p * p.log2()).sum();
                 // 4096 uniform bytes have about 7.95 bits per byte; the stamp costs a little.
                 assert!(entropy > 7.85, "{entropy}");
             }

@@ -155,7 +155,15 @@ mod tests {
 
     #[test]
     fn sizes_are_binary_as_in_fio_and_ceph() {
-        for (text, bytes) in [("4k", 4096), ("4K", 4096), ("4KiB", 4096), ("4M", 4_194_304), ("1.5G", 1_610_612_736), ("0", 0), ("512", 512)] {
+        for (text, bytes) in [
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4KiB", 4096),
+            ("4M", 4_194_304),
+            ("1.5G", 1_610_612_736),
+            ("0", 0),
+            ("512", 512),
+        ] {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
         }
         for text in ["4x", "", "k", "-4k", "4kk", "1e3", "NaN", "inf", "0.3", "4 096", "99999999999T"] {

@@ -79,11 +79,7 @@ impl Attempt<'_> {
             }
         };
         self.start_event(conn.host());
-        conn.send(&Request::Run {
-            attempt: self.id,
-            step: Box::new(self.step.clone()),
-            connect: self.connect.clone(),
-        });
+        conn.send(&Request::Run { attempt: self.id, step: Box::new(self.step.clone()), connect: self.connect.clone() });
         let ended = self.follow(&conn, &seen, cancel);
         conn.close(Duration::from_secs(3));
         ended

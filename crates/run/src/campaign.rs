@@ -88,7 +88,8 @@ pub fn run(
     let store = Store::create(&campaign.dir, &campaign.info, &campaign.steps).map_err(|e| store_failure(&e))?;
     let lock = crate::store::RunLock::take(&campaign.dir).map_err(|e| store_failure(&e))?;
     let (recorder, recording) = Recorder::start(store, observers);
-    let mut runner = Runner { campaign: &campaign, control, recorder, cancel, messages: Vec::new(), worst: ExitCode::Ok };
+    let mut runner =
+        Runner { campaign: &campaign, control, recorder, cancel, messages: Vec::new(), worst: ExitCode::Ok };
     runner.run();
     let Runner { recorder, messages, worst, .. } = runner;
     let failed = recorder.failed();

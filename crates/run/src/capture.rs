@@ -25,7 +25,8 @@ const MON: &[&str] = &[
 ];
 
 /// Commands the manager answers.
-const MGR: &[&str] = &["pg dump pgs_brief", "pg dump pools", "osd pool stats", "osd pool autoscale-status", "balancer status"];
+const MGR: &[&str] =
+    &["pg dump pgs_brief", "pg dump pools", "osd pool stats", "osd pool autoscale-status", "balancer status"];
 
 /// Captures everything once. A command that fails is a fact with an error: a reader must see what is not known.
 pub(crate) fn capture(control: &Control, moment: &str) -> Vec<Fact> {

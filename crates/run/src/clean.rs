@@ -22,7 +22,12 @@ fn in_order(mut entries: Vec<LedgerEntry>) -> Vec<LedgerEntry> {
 }
 
 /// Removes entries of a run that is going on.
-pub(crate) fn remove(control: &Control, recorder: &Recorder, entries: Vec<LedgerEntry>, attempt: Option<u32>) -> Cleaned {
+pub(crate) fn remove(
+    control: &Control,
+    recorder: &Recorder,
+    entries: Vec<LedgerEntry>,
+    attempt: Option<u32>,
+) -> Cleaned {
     let mut cleaned = Cleaned::default();
     for entry in in_order(entries) {
         match control.remove(&entry.made) {

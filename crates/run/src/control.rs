@@ -113,7 +113,9 @@ impl Control {
         let text = self.ask(|id| Request::ReadObject { id, pool, namespace, name }, self.timeout())?;
         let hex: Option<String> = serde_json::from_str(&text)
             .map_err(|e| Failure::new(FailureClass::Failed, format!("unreadable answer: {e}")))?;
-        Ok(hex.map(|hex| (0..hex.len() / 2).filter_map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()).collect()))
+        Ok(hex.map(|hex| {
+            (0..hex.len() / 2).filter_map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).ok()).collect()
+        }))
     }
 
     /// Raw texts that describe the worker's host.

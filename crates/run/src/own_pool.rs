@@ -46,10 +46,11 @@ impl OwnPool {
             ));
         }
         let facts = ClusterFacts::read(before);
-        let size = self.size.or_else(|| facts.setting("osd_pool_default_size").and_then(|v| v.parse().ok())).unwrap_or(3);
-        let pg_num = self.pg_num.unwrap_or_else(|| {
-            pool::choose_pg_num(facts.osds_in(), size, facts.pg_copies(), pool::MAX_PGS_PER_OSD)
-        });
+        let size =
+            self.size.or_else(|| facts.setting("osd_pool_default_size").and_then(|v| v.parse().ok())).unwrap_or(3);
+        let pg_num = self
+            .pg_num
+            .unwrap_or_else(|| pool::choose_pg_num(facts.osds_in(), size, facts.pg_copies(), pool::MAX_PGS_PER_OSD));
         let made = Made::Pool { fsid: control.fsid(), pool: self.name.clone() };
         recorder.ledger(made, keep).map_err(|e| Failure::new(FailureClass::Failed, e))?;
         let plan = pool::BenchPool {
@@ -73,7 +74,8 @@ impl OwnPool {
 /// What the monitors answer to whether pools may be deleted; `None` when they don't say. A monitor's own configuration
 /// file may differ from the central one: the daemon's running value counts.
 fn may_delete(control: &Control) -> Option<bool> {
-    let json = serde_json::json!({"prefix": "config get", "var": "mon_allow_pool_delete", "format": "json"}).to_string();
+    let json =
+        serde_json::json!({"prefix": "config get", "var": "mon_allow_pool_delete", "format": "json"}).to_string();
     let leader = control
         .mon("quorum_status")
         .ok()

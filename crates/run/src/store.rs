@@ -3,8 +3,8 @@
 //! Rows are only ever added, but for the ledger's marks and the ends of run and attempts. A run that is killed leaves
 //! a store that opens: what was committed is there.
 use fathom_model::{
-    Attempt, AttemptEnd, ErrorClass, Event, EventKind, Fact, Latency, LedgerEntry, Made, Phase, RunData,
-    RunInfo, Sample, Step, Verb,
+    Attempt, AttemptEnd, ErrorClass, Event, EventKind, Fact, Latency, LedgerEntry, Made, Phase, RunData, RunInfo,
+    Sample, Step, Verb,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::path::{Path, PathBuf};
@@ -202,9 +202,9 @@ impl Store {
                     params![attempt, event.at_unix_ns],
                 )
                 .map(drop),
-            (EventKind::AttemptEnded(end), Some(attempt)) => sql
-                .execute("UPDATE attempt SET end_json = ?2 WHERE id = ?1", params![attempt, json(end)])
-                .map(drop),
+            (EventKind::AttemptEnded(end), Some(attempt)) => {
+                sql.execute("UPDATE attempt SET end_json = ?2 WHERE id = ?1", params![attempt, json(end)]).map(drop)
+            }
             // Progress is for the screen.
             (EventKind::Preparing { .. }, _) => Ok(()),
             (kind, attempt) => sql
@@ -254,7 +254,8 @@ impl Store {
     /// When it can't be read.
     pub fn ledger_entries(&self) -> Result<Vec<LedgerEntry>, StoreError> {
         self.try_sql(|sql| {
-            let mut query = sql.prepare("SELECT id, at_unix_ns, keep, removed_unix_ns, made FROM ledger ORDER BY id")?;
+            let mut query =
+                sql.prepare("SELECT id, at_unix_ns, keep, removed_unix_ns, made FROM ledger ORDER BY id")?;
             let rows = query.query_map([], |r| {
                 let made: String = r.get(4)?;
                 Ok((r.get::<_, i64>(0)? as u64, r.get(1)?, r.get(2)?, r.get(3)?, made))
@@ -296,8 +297,8 @@ impl Store {
         let row: Option<(String, Option<i64>)> = self.try_sql(|sql| {
             sql.query_row("SELECT info, ended_unix_ns FROM run", [], |r| Ok((r.get(0)?, r.get(1)?))).optional()
         })?;
-        let (text, ended) = row
-            .ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: "it holds no run".into() })?;
+        let (text, ended) =
+            row.ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: "it holds no run".into() })?;
         let mut info: RunInfo = self.parse(&text, "run")?;
         info.ended_unix_ns = ended;
         Ok(info)

@@ -53,8 +53,17 @@ impl Watch {
         let (stuck, reports) = mpsc::channel();
         let mine = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            Watcher { control, recorder, reports, acting: HashMap::new(), suspects: BTreeSet::new(), rounds: 0, epoch: 0, map: None }
-                .run(&mine);
+            Watcher {
+                control,
+                recorder,
+                reports,
+                acting: HashMap::new(),
+                suspects: BTreeSet::new(),
+                rounds: 0,
+                epoch: 0,
+                map: None,
+            }
+            .run(&mine);
         });
         Watch { stop, thread, stuck }
     }

@@ -160,11 +160,7 @@ fn control(shared: &Shared) -> Result<&ControlHandle, Failure> {
 }
 
 /// Cluster calls block; each has a thread of its own, so that a dead OSD holds up nothing but its own answer.
-fn in_thread(
-    shared: &Arc<Shared>,
-    id: u64,
-    work: impl FnOnce(&Shared) -> Result<String, Failure> + Send + 'static,
-) {
+fn in_thread(shared: &Arc<Shared>, id: u64, work: impl FnOnce(&Shared) -> Result<String, Failure> + Send + 'static) {
     let shared = Arc::clone(shared);
     std::thread::spawn(move || {
         let result = work(&shared);

@@ -1,0 +1,76 @@
+//! `fathom lab up | status | down`.
+use crate::{fail::Fail, out};
+use fathom_lab::LabSpec;
+use fathom_model::{ExitCode, Size, bytes_text};
+use std::path::PathBuf;
+
+pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
+    match m.subcommand() {
+        Some(("up", m)) => up(m),
+        Some(("status", m)) => status(m),
+        Some(("down", m)) => down(m),
+        _ => Err(Fail::usage("say what to do with the lab: up, status or down")),
+    }
+}
+
+fn dir(m: &clap::ArgMatches) -> PathBuf {
+    m.get_one::<PathBuf>("dir").cloned().unwrap_or_else(|| PathBuf::from("lab"))
+}
+
+fn up(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
+    let mut spec = LabSpec::new(dir(m));
+    let get = |name: &str| m.get_one::<Size>(name).map(|s| s.0);
+    spec.osds = m.get_one::<u32>("osds").copied().unwrap_or(spec.osds);
+    spec.size_bytes = get("size").unwrap_or(spec.size_bytes);
+    spec.osd_memory_bytes = get("osd-memory").unwrap_or(spec.osd_memory_bytes);
+    for pair in m.get_many::<String>("conf").into_iter().flatten() {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Fail::usage(format!("--conf {pair}: write KEY=VALUE, as in ceph.conf")))?;
+        spec.conf.push((key.trim().to_owned(), value.trim().to_owned()));
+    }
+    let info = fathom_lab::up(&spec, &mut |line| eprintln!("{line}"))?;
+    if m.get_flag("json") {
+        out::json(&info)?;
+    } else {
+        out::print(&info.shell())?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn status(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
+    let status = fathom_lab::status(&dir(m))?;
+    if m.get_flag("json") {
+        out::json(&status)?;
+        return Ok(ExitCode::Ok);
+    }
+    let mut text = format!("lab {} in {}\n", status.id, status.dir.display());
+    for d in &status.daemons {
+        let pid = d.pid.map_or_else(|| "-".to_owned(), |p| p.to_string());
+        let state = format!("{:?}", d.state).to_lowercase();
+        text += &format!("  {:<8} {state:<8} pid {pid:<8} {}\n", d.name, bytes_text(d.resident_bytes as f64));
+    }
+    match (&status.health, &status.health_error) {
+        (Some(health), _) => {
+            text += &format!("cluster: {}, {} of {} OSDs up\n", health.status, health.osds_up, health.osds);
+            for (code, message) in &health.checks {
+                text += &format!("  {code}: {message}\n");
+            }
+        }
+        (None, Some(error)) => text += &format!("cluster: does not answer: {error}\n"),
+        (None, None) => {}
+    }
+    text += &format!("export CEPH_CONF={}\n", status.conf.display());
+    out::print(&text)?;
+    Ok(ExitCode::Ok)
+}
+
+fn down(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
+    let report = fathom_lab::down(&dir(m), &mut |line| eprintln!("{line}"))?;
+    if m.get_flag("json") {
+        out::json(&report)?
+    } else {
+        out::print(&report.to_string())?
+    }
+    Ok(ExitCode::Ok)
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+pub mod bench;
+pub mod clean;
+pub mod lab;
+pub mod layers;
+pub mod report;
+pub mod survey;
+pub mod worker;
