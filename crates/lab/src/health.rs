@@ -64,11 +64,11 @@ impl Health {
         })
     }
 
-    /// All OSDs up, in and known to the manager with their capacity, all placement groups active and clean, no health
-    /// check raised.
+    /// All OSDs up, in and known to the manager with their capacity, all placement groups active and clean, no error.
+    /// There may be warnings.
     #[must_use]
-    pub fn settled(&self, osds: u32, size_bytes: u64) -> bool {
-        self.status == "HEALTH_OK"
+    pub fn usable(&self, osds: u32, size_bytes: u64) -> bool {
+        self.status != "HEALTH_ERR"
             && self.mgr_available
             && self.osds == u64::from(osds)
             && self.osds_up == self.osds
@@ -77,12 +77,26 @@ impl Health {
             && self.pgs.iter().all(|(state, _)| state.starts_with("active+clean"))
     }
 
+    /// The manager could not load some of its modules. Debian 13's Ceph 18.2 always says so: its Python does not let
+    /// them share a library (PyO3 and subinterpreters). Nothing that stores data depends on them.
+    #[must_use]
+    pub fn lacks_modules(&self) -> bool {
+        self.checks.iter().any(|(code, _)| code == "MGR_MODULE_DEPENDENCY")
+    }
+
+    /// The health checks on one line: `CODE: message; CODE: message`.
+    #[must_use]
+    pub fn checks_line(&self) -> String {
+        let texts: Vec<String> = self.checks.iter().map(|(code, text)| format!("{code}: {text}")).collect();
+        texts.join("; ")
+    }
+
     /// One line: `HEALTH_OK, 3 of 3 OSDs up, 3 in, 33 PGs active+clean`.
     #[must_use]
     pub fn line(&self) -> String {
         let mut parts =
             vec![self.status.clone(), format!("{} of {} OSDs up, {} in", self.osds_up, self.osds, self.osds_in)];
-        parts.extend(self.pgs.iter().map(|(state, n)| format!("{n} PGs {state}")));
+        parts.extend(self.pgs.iter().map(|(state, n)| format!("{n} {} {state}", if *n == 1 { "PG" } else { "PGs" })));
         if !self.mgr_available {
             parts.push("no manager".into());
         }
@@ -104,7 +118,7 @@ mod tests {
             "mgrmap": {"available": true}
         });
         let health = Health::parse(&status).unwrap();
-        assert!(health.settled(3, 1024) && !health.settled(4, 1) && !health.settled(3, 2048));
+        assert!(health.usable(3, 1024) && !health.usable(4, 1) && !health.usable(3, 2048));
         assert_eq!(health.line(), "HEALTH_OK, 3 of 3 OSDs up, 3 in, 8 PGs active+clean");
         assert_eq!(Health::parse(&json!({"health": {}})), None);
     }

@@ -10,10 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long to look out for the manager's own pool.
+/// How long to wait for a warning to go once the cluster is usable. One that stays has to do with the machine, the
+/// packages or the settings asked for; the lab is up all the same, and the warning is told.
+const WARN_LIMIT: Duration = Duration::from_secs(8);
+/// From release 17 on the manager makes a pool for itself, `.mgr`, soon after the first OSDs are there. It is waited
+/// for, so that no PG appears while somebody measures; not for long, since not every manager makes one.
 const POOL_LIMIT: Duration = Duration::from_secs(4);
 
-/// Waits until the cluster is healthy.
+/// Waits until the cluster is usable and, if it can be, healthy.
 pub(crate) fn settle(
     session: &mut Session,
     spec: &LabSpec,
@@ -25,7 +29,7 @@ pub(crate) fn settle(
     let other_store = spec.conf.iter().any(|(key, _)| normal_key(key) == "osd_objectstore");
     let size_bytes = if other_store { 1 } else { spec.size_bytes };
     let mut shown = String::new();
-    let mut settled = None;
+    let mut usable = None;
     loop {
         let status = session.ask("status", Duration::from_secs(30))?;
         let health = Health::parse(&status)
@@ -35,22 +39,22 @@ pub(crate) fn settle(
             progress(&line);
             shown = line;
         }
-        if health.settled(spec.osds, size_bytes) {
-            // From release 17 on the manager makes a pool for itself, `.mgr`, soon after the first OSDs are there. It
-            // is waited for, so that no PG appears while somebody measures; not for long, since a manager without
-            // some of its modules makes none.
-            let since = *settled.get_or_insert_with(Instant::now);
-            let own_pool = health.release.as_str() >= "quincy";
-            if !own_pool || health.pools > 0 || since.elapsed() > POOL_LIMIT {
+        if health.usable(spec.osds, size_bytes) {
+            let since = usable.get_or_insert_with(Instant::now).elapsed();
+            let calm = health.status == "HEALTH_OK" || health.lacks_modules() && health.checks.len() == 1;
+            let whole = health.release.as_str() < "quincy" || health.pools > 0 || health.lacks_modules();
+            if (calm || since > WARN_LIMIT) && (whole || since > POOL_LIMIT) {
+                if !health.checks.is_empty() {
+                    progress(&format!("up, with a warning: {}", health.checks_line()));
+                }
                 return Ok(health);
             }
         }
         if Instant::now() >= deadline {
-            let checks: Vec<String> = health.checks.iter().map(|(code, text)| format!("{code}: {text}")).collect();
             return Err(LabError::Failed(format!(
-                "the cluster did not become healthy in {} s: {shown} {}",
+                "the cluster did not become usable in {} s: {shown} {}",
                 limit.as_secs(),
-                checks.join("; ")
+                health.checks_line()
             )));
         }
         thread::sleep(Duration::from_millis(100));

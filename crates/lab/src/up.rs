@@ -70,7 +70,7 @@ impl LabInfo {
     }
 }
 
-/// Brings a lab up and waits until it is healthy. A lab of this directory that is up already is left as it is (daemons
+/// Brings a lab up and waits until it is healthy, or usable with a warning that stays (see [`LabInfo::health`]). A lab of this directory that is up already is left as it is (daemons
 /// of it that ended, in a reboot perhaps, are started again); one that is half made is removed and made anew.
 ///
 /// # Errors
