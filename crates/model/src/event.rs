@@ -197,6 +197,9 @@ pub struct OwnIo {
     pub writes: u64,
     /// Objects removed.
     pub removes: u64,
+    /// Objects found when looking what is there to remove: the cluster counts each as a read.
+    #[serde(default)]
+    pub reads: u64,
 }
 
 /// A raw text, verbatim but for secrets, with where it came from.

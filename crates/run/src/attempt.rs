@@ -162,7 +162,7 @@ impl Attempt<'_> {
                         loading = true;
                         if prepared > 0 {
                             // The marker that says the data set is whole is one more.
-                            let io = OwnIo { pool: pool.clone(), writes: prepared + 1, removes: 0 };
+                            let io = OwnIo { pool: pool.clone(), writes: prepared + 1, removes: 0, reads: 0 };
                             recorder.own(Some(attempt), EventKind::OwnIo(io));
                         }
                     }

@@ -36,7 +36,10 @@ pub(crate) fn remove(
                 cleaned.entries += 1;
                 cleaned.removed += found.removed;
                 if let Made::Objects { pool, .. } | Made::Object { pool, .. } = &entry.made {
-                    let io = OwnIo { pool: pool.clone(), writes: 0, removes: found.removed };
+                    // Objects are looked for first, and each that is there counts as a read.
+                    let looked = matches!(entry.made, Made::Objects { .. });
+                    let reads = if looked { found.removed } else { 0 };
+                    let io = OwnIo { pool: pool.clone(), writes: 0, removes: found.removed, reads };
                     recorder.own(attempt, EventKind::OwnIo(io));
                 }
             }

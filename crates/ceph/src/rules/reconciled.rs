@@ -26,6 +26,7 @@ pub fn reconcile_pool(facts: &Facts<'_>, pool: &str) -> Vec<Reconciliation> {
     // A removal is counted as a write of no bytes.
     for io in facts.own_io.iter().filter(|io| io.pool == pool) {
         client.write_ops = client.write_ops.saturating_add(io.writes).saturating_add(io.removes);
+        client.read_ops = client.read_ops.saturating_add(io.reads);
     }
     reconcile(&client, &before, &after)
 }
@@ -135,9 +136,9 @@ mod tests {
     fn the_whole_run_with_preparation_and_removal() {
         let with = |writes| {
             let mut case = Case::healthy();
-            case.run.own_io.push(fathom_model::OwnIo { pool: "fx".into(), writes: 2_000, removes: 0 });
-            case.run.own_io.push(fathom_model::OwnIo { pool: "fx".into(), writes: 0, removes: 3_000 });
-            case.run.own_io.push(fathom_model::OwnIo { pool: "other".into(), writes: 9_999, removes: 0 });
+            case.run.own_io.push(fathom_model::OwnIo { pool: "fx".into(), writes: 2_000, removes: 0, reads: 0 });
+            case.run.own_io.push(fathom_model::OwnIo { pool: "fx".into(), writes: 0, removes: 3_000, reads: 0 });
+            case.run.own_io.push(fathom_model::OwnIo { pool: "other".into(), writes: 9_999, removes: 0, reads: 0 });
             case.count_writes(writes);
             case.severity("counts-differ").is_some()
         };
