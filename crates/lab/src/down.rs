@@ -33,7 +33,7 @@ impl fmt::Display for DownReport {
         if !self.was_lab {
             return write!(f, "there was no lab: nothing to do");
         }
-        write!(f, "removed; {} of its processes ended when asked, {} were killed", self.ended, self.killed)?;
+        write!(f, "removed; {} of its processes ended when asked, {} had to be killed", self.ended, self.killed)?;
         for path in &self.left {
             write!(f, "\nleft alone, because the lab did not make it: {}", path.display())?;
         }
