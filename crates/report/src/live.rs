@@ -244,7 +244,7 @@ impl Live {
             current.window.response.add(&sample.response);
         }
         // The second is complete when every verb has reached its end: no need to wait for the next to begin.
-        let end = (sample.start_ns / SECOND_NS + 1) * SECOND_NS;
+        let end = (sample.start_ns / SECOND_NS).saturating_add(1).saturating_mul(SECOND_NS);
         let verbs = current.step.as_ref().map_or(1, |s| s.load.mix.iter().filter(|m| m.weight > 0).count());
         let ended = current.pending.samples.iter().filter(|s| s.end_ns >= end).count();
         if ended >= verbs {

@@ -1,5 +1,5 @@
 //! Concurrency tables: the same load at several depths, side by side, with what more depth bought.
-use super::step::StepResult;
+use super::step::{Stability, StepResult};
 use crate::words;
 use fathom_model::{Pace, Step};
 use fathom_stats::{Knee, LoadPoint, LoadStep};
@@ -90,7 +90,17 @@ fn table(mut steps: Vec<&StepResult>) -> Option<ConcurrencyTable> {
         words::bytes(f64::from(first.load.block_bytes)),
         words::pattern(first.load.pattern),
     ];
-    Some(ConcurrencyTable { load: load.join(", "), statements: statements(&rows), rows })
+    let mut statements = statements(&rows);
+    let shaky: Vec<String> = steps
+        .iter()
+        .filter(|s| s.stability == Stability::Unstable || s.repeats_disturbed > 0)
+        .map(|s| format!("T={}", s.plan.load.depth))
+        .collect();
+    if !shaky.is_empty() {
+        let list = shaky.join(", ");
+        statements.push(format!("Unstable or disturbed: {list}. What is said above rests on these rows too."));
+    }
+    Some(ConcurrencyTable { load: load.join(", "), statements, rows })
 }
 
 fn statements(rows: &[DepthRow]) -> Vec<String> {
@@ -136,7 +146,7 @@ fn saturation(beyond: &LoadStep, rows: &[DepthRow]) -> String {
         _ => String::new(),
     };
     format!(
-        "From T={} to T={} {} times the load gave {} times the rate{waits}: saturation.",
+        "From T={} to T={}: {} times the load gave {} times the rate{waits}: saturation.",
         beyond.from_depth,
         beyond.to_depth,
         words::factor(beyond.load_factor),

@@ -7,6 +7,7 @@ mod disturbance;
 mod latency;
 mod leftover;
 mod little;
+mod reconciled;
 mod remark;
 mod repeat;
 mod series;
@@ -23,6 +24,7 @@ pub(crate) use latency::Merged;
 pub use latency::{LatencySummary, P50_NEEDS, P95_NEEDS, P99_NEEDS, P999_NEEDS, SpectrumPoint};
 pub use leftover::{Leftovers, MadeView};
 pub use little::LittleCheck;
+pub use reconciled::{ReadOriginView, ReconciledView};
 pub use repeat::{Completeness, Measured, RepeatResult, VerbMeasured};
 pub use series::SeriesPoint;
 pub use stall::{Stall, StuckView};
@@ -61,6 +63,10 @@ pub struct Analysis {
     pub steps: Vec<StepResult>,
     /// Steps that differ in their depth only, side by side.
     pub concurrency: Vec<ConcurrencyTable>,
+    /// The client's counts against the cluster's own; empty where those were not captured.
+    pub reconciled: Vec<ReconciledView>,
+    /// Where reads came from; empty where the OSDs were not asked.
+    pub read_origins: Vec<ReadOriginView>,
     /// Changes of the cluster's state.
     pub events: Vec<ClusterEvent>,
     /// OSDs asked whether they are there.
@@ -135,13 +141,10 @@ pub struct NoteView {
 pub fn analyse(run: &RunData) -> Analysis {
     let started = run.info.started_unix_ns;
     let since = |at: i64| at.saturating_sub(started) as f64 / 1e9;
+    let facts = fathom_ceph::Facts::of_run(run);
     let mut defects = foreign_attempts(run);
-    let steps: Vec<StepResult> = run
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| step::step(run, index, step, &run.findings, &mut defects))
-        .collect();
+    let steps: Vec<StepResult> =
+        run.steps.iter().enumerate().map(|(index, step)| step::step(run, &facts, index, step, &mut defects)).collect();
     let mut findings: Vec<FindingView> = run
         .findings
         .iter()
@@ -172,10 +175,12 @@ pub fn analyse(run: &RunData) -> Analysis {
         defects,
         findings,
         concurrency: concurrency::tables(&steps),
+        reconciled: reconciled::reconciled(&facts),
+        read_origins: reconciled::read_origins(&facts),
         events: disturbance::events(&run.ticks, started),
         probes: probes(run),
         notes: run.notes.iter().map(|(at, text)| NoteView { at_s: since(*at), text: text.clone() }).collect(),
-        context: context::sections(run, &steps),
+        context: context::sections(run, &facts, &steps),
         ledger: leftover::leftovers(&run.ledger),
         steps,
     };

@@ -6,7 +6,8 @@ use super::little::{LittleCheck, LittleSums};
 use super::remark::remarks;
 use super::repeat::{Completeness, Measured, Pair, Repeat, RepeatResult, VerbMeasured, repeat};
 use crate::words;
-use fathom_model::{Attempt, Finding, RunData, Step, Verb};
+use fathom_ceph::Facts;
+use fathom_model::{Attempt, RunData, Step, Verb};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -152,14 +153,14 @@ fn group(attempts: &[Attempt], step: usize) -> Vec<Vec<&Attempt>> {
 /// Analyses one step; defects found on the way go to `defects`.
 pub(crate) fn step(
     run: &RunData,
+    facts: &Facts<'_>,
     index: usize,
     step: &Step,
-    findings: &[Finding],
     defects: &mut Vec<String>,
 ) -> StepResult {
     let started = run.info.started_unix_ns;
     let groups = group(&run.attempts, index);
-    let mut repeats: Vec<Repeat> = groups.iter().map(|g| repeat(step, g, findings, started)).collect();
+    let mut repeats: Vec<Repeat> = groups.iter().map(|g| repeat(step, g, &run.findings, started)).collect();
     for repeat in &mut repeats {
         defects.extend(repeat.defects.drain(..).map(|d| format!("{}: {d}", step.name)));
     }
@@ -181,7 +182,7 @@ pub(crate) fn step(
     let counted_groups: Vec<&[&Attempt]> =
         groups.iter().zip(&repeats).filter(|(_, r)| r.result.counted).map(|(g, _)| g.as_slice()).collect();
     let closed = step.load.pace.per_s().is_none();
-    let pool = crate::context::pool_words(run, step);
+    let pool = crate::context::pool_words(facts, step);
     let disturbed = counted.iter().filter(|r| !r.result.disturbed_by.is_empty()).count();
     let quiet =
         Over::of(counted.iter().filter(|r| r.result.disturbed_by.is_empty()).filter_map(|r| r.result.total.ops_per_s));

@@ -1,91 +1,131 @@
-//! Pools and settings that are not at their default.
-use super::{ContextLine, Facts, known, member};
-use fathom_model::RunData;
-use serde_json::Value;
+//! Pools, settings that are not at their default, and settings of the load host that change latencies.
+use super::{ContextLine, Texts, known};
+use crate::words;
+use fathom_ceph::dump::{Pool, PoolKind};
+use fathom_ceph::{ClusterFacts, Facts};
+use fathom_model::{RunData, Step};
 
 /// Settings listed at most; the rest is counted.
 const LIMIT: usize = 40;
+/// Running values worth a line even at their default: they decide how client and background operations share an OSD.
+const RUNNING: [&str; 4] =
+    ["osd_op_queue", "osd_mclock_profile", "osd_mclock_max_capacity_iops_ssd", "osd_mclock_max_capacity_iops_hdd"];
 
-pub(super) fn lines(facts: &Facts<'_>, run: &RunData) -> Vec<ContextLine> {
-    // Pools that the plan names come first; without any every pool is shown.
-    let used: Vec<&str> = run.steps.iter().filter_map(|s| s.params.get("pool")?.as_str()).collect();
-    let mut lines = facts.json("Pools", "osd pool ls detail", |pools| pool_lines(pools, &used));
-    lines.extend(facts.json("Settings", "config dump", settings));
+pub(super) fn lines(texts: &Texts<'_>, facts: &Facts<'_>, run: &RunData) -> Vec<ContextLine> {
+    let mut lines = pools(texts, facts);
+    lines.extend(running(&facts.before));
+    lines.extend(texts.lines("Settings", "config dump", settings(&facts.before)));
+    let host = &facts.client;
+    for (name, value, source) in [
+        ("Load host CPU governor", &host.governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        ("Load host idle driver", &host.idle_driver, "/sys/devices/system/cpu/cpuidle/current_driver"),
+        (
+            "Load host clock source",
+            &host.clock_source,
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ),
+    ] {
+        if !value.is_empty() {
+            lines.push(known(name, value, source));
+        }
+    }
+    let mut shown: Vec<(&str, &str)> = Vec::new();
+    for fact in run.facts.iter().filter(|f| f.error.is_none() && f.source.ends_with(" client settings")) {
+        // Every attempt tells its settings; only those that differ are worth a line.
+        let pair = (fact.source.as_str(), fact.text.as_str());
+        if !shown.contains(&pair) {
+            shown.push(pair);
+            lines.push(known("Client settings", &fact.text.replace('\n', ", "), &fact.source));
+        }
+    }
     let connect = &run.info.connect;
-    let conf = connect.conf.as_deref().unwrap_or("the library's own search");
+    let conf = connect.conf.as_deref().unwrap_or("found by the library's own search");
     lines.push(known("Client", &format!("user {}, configuration {conf}", connect.user), ""));
     lines
 }
 
 /// The pool a step works on, in a few words: `pool bench, size 3`.
-pub(crate) fn pool_words(run: &RunData, step: &fathom_model::Step) -> Option<String> {
+pub(crate) fn pool_words(facts: &Facts<'_>, step: &Step) -> Option<String> {
     let name = step.params.get("pool")?.as_str()?;
-    let facts = Facts { facts: &run.facts };
-    let pools = facts.find("osd pool ls detail").and_then(|fact| super::json(&fact.text));
-    let pool = pools
-        .as_ref()
-        .and_then(Value::as_array)
-        .and_then(|pools| pools.iter().find(|pool| member(pool, "pool_name").as_deref() == Some(name)));
-    let Some(pool) = pool else { return Some(format!("pool {name}, size unknown")) };
-    let size = member(pool, "size").unwrap_or_else(|| "unknown".to_owned());
-    Some(match member(pool, "type").as_deref() {
-        Some("3") => {
-            let profile = member(pool, "erasure_code_profile").unwrap_or_default();
-            format!("pool {name}, erasure-coded {profile} of size {size}")
-        }
-        _ => format!("pool {name}, size {size}"),
+    Some(match facts.before.pool(name).or_else(|| facts.after.pool(name)) {
+        None => format!("pool {name}, size unknown"),
+        Some(pool) => format!("pool {name}, {}", copies(pool)),
     })
 }
 
-fn pool_lines(pools: &Value, used: &[&str]) -> Vec<(String, String)> {
-    let empty = Vec::new();
-    let pools = pools.as_array().unwrap_or(&empty);
-    let name = |pool: &Value| member(pool, "pool_name").unwrap_or_default();
-    let any_used = pools.iter().any(|p| used.contains(&name(p).as_str()));
-    pools
-        .iter()
-        .filter(|p| !any_used || used.contains(&name(p).as_str()))
+fn copies(pool: &Pool) -> String {
+    match pool.kind {
+        PoolKind::Erasure => format!("erasure-coded {} of size {}", pool.erasure_code_profile, pool.size),
+        PoolKind::Replicated | PoolKind::Other(_) => format!("size {}", pool.size),
+    }
+}
+
+fn pools(texts: &Texts<'_>, facts: &Facts<'_>) -> Vec<ContextLine> {
+    // The pools of the plan; without any in it, all there are.
+    let used = facts.pools();
+    let all: Vec<&Pool> = if used.is_empty() { facts.before.pools().iter().collect() } else { used };
+    let values = all
+        .into_iter()
         .map(|pool| {
-            let get = |key: &str| member(pool, key).unwrap_or_else(|| "?".to_owned());
-            let kind = match get("type").as_str() {
-                "1" => format!("replicated, size {}, min_size {}", get("size"), get("min_size")),
-                "3" => format!(
-                    "erasure-coded, profile {}, size {}, min_size {}, stripe {} bytes",
-                    get("erasure_code_profile"),
-                    get("size"),
-                    get("min_size"),
-                    get("stripe_width")
+            let kind = match pool.kind {
+                PoolKind::Replicated => format!("replicated, size {}", pool.size),
+                PoolKind::Erasure => format!(
+                    "erasure-coded, profile {}, size {}, stripe {}",
+                    pool.erasure_code_profile,
+                    pool.size,
+                    words::bytes(pool.stripe_width_bytes as f64)
                 ),
-                other => format!("type {other}"),
+                PoolKind::Other(number) => format!("type {number}, size {}", pool.size),
             };
-            let text = format!(
-                "{kind}, {} PGs (target {}), autoscaler {}, rule {}",
-                get("pg_num"),
-                get("pg_num_target"),
-                get("pg_autoscale_mode"),
-                get("crush_rule")
+            let mut text = format!(
+                "{kind}, min_size {}, {} PGs (target {}), autoscaler {}, rule {}",
+                pool.min_size, pool.pg_num, pool.pg_num_target, pool.autoscale_mode, pool.crush_rule
             );
-            (format!("Pool {}", name(pool)), text)
+            if let Some(mode) = pool.compression() {
+                text.push_str(&format!(", compression {mode}"));
+            }
+            if facts.is_own_pool(&pool.name) {
+                text.push_str("; made for this run");
+            }
+            (format!("Pool {}", pool.name), text)
+        })
+        .collect();
+    let after_only = texts.at("osd pool ls detail", "before").is_none() && texts.find("osd pool ls detail").is_none();
+    let source = if after_only { "osd dump" } else { "osd pool ls detail" };
+    texts.lines("Pools", source, values)
+}
+
+fn running(facts: &ClusterFacts) -> Vec<ContextLine> {
+    let shown = facts.config_show.first();
+    RUNNING
+        .iter()
+        .filter_map(|name| {
+            let value = facts.setting(name)?;
+            let source = match shown {
+                Some((osd, show)) if show.get(name).is_some() => format!("config show osd.{osd}"),
+                _ => "config dump".to_owned(),
+            };
+            Some(known(name, value, &source))
         })
         .collect()
 }
 
-fn settings(dump: &Value) -> Vec<(String, String)> {
-    let Some(list) = dump.as_array() else { return Vec::new() };
-    if list.is_empty() {
+fn settings(facts: &ClusterFacts) -> Vec<(String, String)> {
+    let Some(dump) = &facts.config else { return Vec::new() };
+    if dump.entries.is_empty() {
         return vec![("Settings".to_owned(), "none in the monitors' configuration database".to_owned())];
     }
-    let mut lines: Vec<(String, String)> = list
+    let mut lines: Vec<(String, String)> = dump
+        .entries
         .iter()
         .take(LIMIT)
-        .filter_map(|entry| {
-            let mask = member(entry, "mask").map(|m| format!(" ({m})")).unwrap_or_default();
-            let value = entry.get("value").and_then(Value::as_str).unwrap_or_default().to_owned();
-            Some((format!("{} {}{mask}", member(entry, "section")?, member(entry, "name")?), value))
+        .map(|e| {
+            let mask = if e.mask.is_empty() { String::new() } else { format!(" ({})", e.mask) };
+            (format!("{} {}{mask}", e.section, e.name), e.value.clone())
         })
         .collect();
-    if list.len() > LIMIT {
-        lines.push(("More settings".to_owned(), format!("{} not listed here", list.len() - LIMIT)));
+    if dump.entries.len() > LIMIT {
+        lines.push(("More settings".to_owned(), format!("{} not listed here", dump.entries.len() - LIMIT)));
     }
     lines
 }

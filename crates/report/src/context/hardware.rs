@@ -1,101 +1,117 @@
 //! Hardware of the cluster's hosts, as their OSDs report it, and of the host that made the load.
-use super::{ContextLine, Facts, known, member, tally};
+use super::{ContextLine, Texts, known, tally};
 use crate::words;
-use serde_json::Value;
+use fathom_ceph::Facts;
+use fathom_ceph::dump::OsdMetadata;
 use std::collections::BTreeMap;
 
-pub(super) fn lines(facts: &Facts<'_>) -> Vec<ContextLine> {
-    let mut lines = facts.json("OSD hosts", "osd metadata", osds);
-    lines.extend(facts.text("Load host CPU", "/proc/cpuinfo", cpu));
-    lines.extend(facts.text("Load host memory", "/proc/meminfo", memory));
-    lines.extend(network(facts));
+pub(super) fn lines(texts: &Texts<'_>, facts: &Facts<'_>) -> Vec<ContextLine> {
+    let osds = facts.before.osd_metadata.as_ref().map(|m| m.osds.as_slice()).unwrap_or_default();
+    let mut lines = texts.lines("OSD hosts", "osd metadata", hosts(osds));
+    lines.extend(load_host(texts, facts));
     lines
 }
 
-fn osds(metadata: &Value) -> Vec<(String, String)> {
-    let empty = Vec::new();
-    let osds = metadata.as_array().unwrap_or(&empty);
-    let mut hosts: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+fn hosts(osds: &[OsdMetadata]) -> Vec<(String, String)> {
+    if osds.is_empty() {
+        return Vec::new();
+    }
+    let mut hosts: BTreeMap<&str, Vec<&OsdMetadata>> = BTreeMap::new();
     for osd in osds {
-        hosts.entry(member(osd, "hostname").unwrap_or_else(|| "unknown host".to_owned())).or_default().push(osd);
+        hosts.entry(&osd.daemon.hostname).or_default().push(osd);
     }
     let mut lines = vec![(
         "OSDs".to_owned(),
         format!("{} on {}", words::plural(osds.len() as u64, "OSD"), words::plural(hosts.len() as u64, "host")),
     )];
-    let mut alike: Vec<(Vec<String>, String)> = Vec::new();
+    // Hosts that are built alike share a line: a hundred equal lines hide the one that differs.
+    let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
     for (host, osds) in hosts {
-        // Hosts that are built alike share a line: a hundred equal lines hide the one that differs.
         let text = host_text(&osds);
         match alike.iter_mut().find(|(_, t)| *t == text) {
             Some((names, _)) => names.push(host),
             None => alike.push((vec![host], text)),
         }
     }
-    for (names, text) in alike {
+    lines.extend(alike.into_iter().map(|(names, text)| {
         let name = match names.as_slice() {
             [first, _, _, .., last] => format!("{} hosts, {first} … {last}", names.len()),
             few => format!("Host {}", few.join(", ")),
         };
-        lines.push((name, text));
-    }
-    lines.retain(|(_, value)| !value.is_empty());
-    if osds.is_empty() { Vec::new() } else { lines }
+        (name, text)
+    }));
+    lines
 }
 
-fn host_text(osds: &[&Value]) -> String {
+fn host_text(osds: &[&OsdMetadata]) -> String {
     let Some(first) = osds.first() else { return String::new() };
-    let mut parts = Vec::new();
-    parts.extend(member(first, "cpu"));
-    if let Some(kb) = member(first, "mem_total_kb").and_then(|kb| kb.parse::<f64>().ok()) {
-        parts.push(format!("{} memory", words::bytes(kb * 1024.0)));
+    let mut parts = vec![first.daemon.cpu.clone()];
+    if first.daemon.mem_total_kib > 0 {
+        parts.push(format!("{} memory", words::bytes(first.daemon.mem_total_kib as f64 * 1024.0)));
     }
-    parts.push(tally(osds.iter().map(|osd| device(osd))));
+    let devices: Vec<String> = osds.iter().map(|osd| device(osd)).collect();
+    parts.push(tally(devices.iter().map(String::as_str)));
+    parts.push(interfaces(first));
+    parts.retain(|p| !p.is_empty());
     parts.join(", ")
 }
 
-fn device(osd: &Value) -> String {
-    let kind = member(osd, "bluestore_bdev_type").unwrap_or_else(|| "device".to_owned());
-    let size = member(osd, "bluestore_bdev_size").and_then(|b| b.parse::<f64>().ok()).map(words::bytes);
-    // `sda=ATA_MODEL_SERIAL`: the serial number makes equal disks look different.
-    let model = member(osd, "device_ids").and_then(|ids| {
-        let id = ids.split(',').next()?.split('=').nth(1)?.to_owned();
-        Some(id.rsplit_once('_').map_or(id.clone(), |(model, _)| model.to_owned()))
-    });
-    let own =
-        |flag: &str, what: &str| (member(osd, flag).as_deref() == Some("1")).then(|| format!("own {what} device"));
-    let parts = [Some(kind), size, model, own("bluefs_dedicated_db", "DB"), own("bluefs_dedicated_wal", "WAL")];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-fn cpu(text: &str) -> Vec<(String, String)> {
-    let models = text.lines().filter_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let list = tally(models.map(|(_, model)| model.trim().to_owned()));
-    if list.is_empty() { Vec::new() } else { vec![("Load host CPU".to_owned(), list)] }
-}
-
-fn memory(text: &str) -> Vec<(String, String)> {
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB"));
-    let kib = total.and_then(|kib| kib.trim().parse::<f64>().ok());
-    kib.map(|kib| ("Load host memory".to_owned(), words::bytes(kib * 1024.0))).into_iter().collect()
-}
-
-/// Interfaces of the load host: one fact per file under `/sys/class/net`.
-fn network(facts: &Facts<'_>) -> Vec<ContextLine> {
-    let mut lines = Vec::new();
-    for fact in facts.facts.iter().filter(|f| f.error.is_none() && f.source.contains("/sys/class/net/")) {
-        let mut path = fact.source.split("/sys/class/net/").nth(1).unwrap_or_default().split('/');
-        let (Some(interface), Some(what)) = (path.next(), path.next()) else { continue };
-        let value = fact.text.trim();
-        let value = match what {
-            "speed" => format!("{value} Mbit/s"),
-            "mtu" => format!("MTU {value} bytes"),
-            _ => continue,
-        };
-        lines.push(known(&format!("Load host NIC {interface}"), &value, &fact.source));
+fn device(osd: &OsdMetadata) -> String {
+    let kind = match osd.rotational {
+        Some(true) => "HDD",
+        Some(false) => "SSD",
+        None => "device",
+    };
+    let mut parts = vec![kind.to_owned()];
+    if osd.size_bytes > 0 {
+        parts.push(words::bytes(osd.size_bytes as f64));
     }
-    if lines.is_empty() {
-        lines = facts.text("Load host NIC", "ip -j", |_| Vec::new());
+    // `sda=MODEL_SERIAL`: the serial number would make equal disks look different.
+    let model = osd.device_ids.split(',').next().and_then(|id| id.split_once('=')).map(|(_, id)| id);
+    parts.extend(model.map(|id| id.rsplit_once('_').map_or(id, |(model, _)| model).to_owned()));
+    for (own, what) in [(osd.dedicated_db, "own DB device"), (osd.dedicated_wal, "own WAL device")] {
+        parts.extend(own.then(|| what.to_owned()));
+    }
+    if osd.access_mode == "file" {
+        parts.push("(a file, not a disk)".to_owned());
+    }
+    parts.join(" ")
+}
+
+fn interfaces(osd: &OsdMetadata) -> String {
+    match (osd.front_iface.as_str(), osd.back_iface.as_str()) {
+        ("", "") => String::new(),
+        (front, back) if front == back => format!("network on {front}"),
+        (front, back) => format!("public network on {front}, cluster network on {back}"),
+    }
+}
+
+fn load_host(texts: &Texts<'_>, facts: &Facts<'_>) -> Vec<ContextLine> {
+    let host = &facts.client;
+    let one = |name: &str, source: &str, value: String| {
+        let values = if value.is_empty() { Vec::new() } else { vec![(name.to_owned(), value)] };
+        texts.lines(name, source, values)
+    };
+    let cpu = match (host.cpus, host.cpu_model.as_str()) {
+        (0, model) => model.to_owned(),
+        (n, model) => format!("{n} CPUs (hardware threads), {model}"),
+    };
+    let memory = if host.mem_total_bytes > 0 { words::bytes(host.mem_total_bytes as f64) } else { String::new() };
+    let mut lines = one("Load host CPU", "/proc/cpuinfo", cpu);
+    lines.extend(one("Load host memory", "/proc/meminfo", memory));
+    let real = host.nics.iter().filter(|n| n.name != "lo");
+    for nic in real {
+        let speed = match nic.speed_mbit_per_s {
+            Some(mbit) => format!("{} Gbit/s", words::factor(mbit as f64 / 1000.0)),
+            None => "speed unknown".to_owned(),
+        };
+        let mtu = nic.mtu_bytes.map_or_else(|| "MTU unknown".to_owned(), |m| format!("MTU {m} bytes"));
+        let state = if nic.operstate.is_empty() { String::new() } else { format!(", {}", nic.operstate) };
+        let source = format!("/sys/class/net/{}/", nic.name);
+        lines.push(known(&format!("Load host NIC {}", nic.name), &format!("{speed}, {mtu}{state}"), &source));
+    }
+    if host.nics.is_empty() {
+        lines.push(super::unknown("Load host NIC", "not captured (/sys/class/net)", ""));
     }
     lines
 }

@@ -10,9 +10,9 @@ mod state;
 pub(crate) use configuration::pool_words;
 
 use crate::analysis::StepResult;
+use fathom_ceph::{Facts, ParseError};
 use fathom_model::{Fact, RunData};
 use serde::Serialize;
-use serde_json::Value;
 
 /// One line of context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,60 +37,75 @@ pub struct ContextSection {
 }
 
 /// The sections of one run.
-pub(crate) fn sections(run: &RunData, steps: &[StepResult]) -> Vec<ContextSection> {
-    let facts = Facts { facts: &run.facts };
+pub(crate) fn sections(run: &RunData, facts: &Facts<'_>, steps: &[StepResult]) -> Vec<ContextSection> {
+    let texts = Texts { facts: &run.facts };
     vec![
-        ContextSection { title: "Hardware", lines: hardware::lines(&facts) },
-        ContextSection { title: "Software", lines: software::lines(&facts, run) },
-        ContextSection { title: "Configuration", lines: configuration::lines(&facts, run) },
+        ContextSection { title: "Hardware", lines: hardware::lines(&texts, facts) },
+        ContextSection { title: "Software", lines: software::lines(&texts, facts, run) },
+        ContextSection { title: "Configuration", lines: configuration::lines(&texts, facts, run) },
         ContextSection { title: "Load", lines: plan::load(run, steps) },
         ContextSection { title: "Result", lines: plan::result(steps) },
-        ContextSection { title: "State", lines: state::lines(&facts, run) },
+        ContextSection { title: "State", lines: state::lines(&texts, facts, run) },
     ]
 }
 
-/// The captured texts, looked up by what they are.
-struct Facts<'a> {
+/// The captured texts, looked up to tell where a value came from or why there is none.
+struct Texts<'a> {
     facts: &'a [Fact],
 }
 
-impl<'a> Facts<'a> {
-    /// The first fact whose source contains `what`, from before the load where there is one. A fact with a text wins
-    /// over one with an error: a second way of asking may have worked.
-    fn find(&self, what: &str) -> Option<&'a Fact> {
-        let candidates = || self.facts.iter().filter(|f| f.source.contains(what));
-        candidates().find(|f| f.error.is_none()).or_else(|| candidates().next())
+impl<'a> Texts<'a> {
+    /// The texts of one source and moment; a source is a path, or a command with or without `ceph` in front.
+    fn at(&self, source: &str, moment: &str) -> Option<&'a Fact> {
+        self.facts.iter().find(|f| f.moment == moment && is(&f.source, source))
     }
 
-    fn at(&self, what: &str, moment: &str) -> Option<&'a Fact> {
-        self.facts.iter().find(|f| f.moment == moment && f.source.contains(what))
+    /// The fact from before the load, or else any.
+    fn find(&self, source: &str) -> Option<&'a Fact> {
+        self.at(source, "before").or_else(|| self.facts.iter().find(|f| is(&f.source, source)))
     }
 
-    /// Lines from a JSON text: those `read` finds, or one that says why there are none.
-    fn json(&self, name: &str, what: &str, read: impl Fn(&Value) -> Vec<(String, String)>) -> Vec<ContextLine> {
-        self.text(name, what, |text| json(text).map(|value| read(&value)).unwrap_or_default())
+    /// Lines whose values were read from `source`, or one that says why there are none.
+    fn lines(&self, name: &str, source: &str, values: Vec<(String, String)>) -> Vec<ContextLine> {
+        self.lines_at(name, source, self.find(source), values)
     }
 
-    /// Lines from a text, likewise.
-    fn text(&self, name: &str, what: &str, read: impl Fn(&str) -> Vec<(String, String)>) -> Vec<ContextLine> {
-        let Some(fact) = self.find(what) else {
-            return vec![unknown(name, &format!("not captured (`{what}`)"), "")];
-        };
+    fn lines_at(
+        &self,
+        name: &str,
+        source: &str,
+        fact: Option<&Fact>,
+        values: Vec<(String, String)>,
+    ) -> Vec<ContextLine> {
+        let Some(fact) = fact else { return vec![unknown(name, &format!("not captured ({source})"), "")] };
         if let Some(error) = &fact.error {
             return vec![unknown(name, error, &fact.source)];
         }
-        let found = read(&fact.text);
-        if found.is_empty() {
-            return vec![unknown(name, "the text has nothing about it", &fact.source)];
+        if values.is_empty() {
+            return vec![unknown(name, "the text says nothing about it", &fact.source)];
         }
-        found.into_iter().map(|(name, value)| known(&name, &value, &fact.source)).collect()
+        values.into_iter().map(|(name, value)| known(&name, &value, &fact.source)).collect()
     }
 }
 
-/// The JSON in a text; the tools put an empty line or a warning in front of it.
-fn json(text: &str) -> Option<Value> {
-    let start = text.find(['{', '['])?;
-    serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()
+/// True when a stored source is this path or command, however it was spelt.
+fn is(stored: &str, wanted: &str) -> bool {
+    let words = stored.split_whitespace().skip_while(|w| *w == "ceph");
+    let mut wanted = wanted.split_whitespace();
+    for word in words {
+        if matches!(word, "-f" | "--format") || word.starts_with("--format=") {
+            break;
+        }
+        if wanted.next() != Some(word) {
+            return false;
+        }
+    }
+    wanted.next().is_none()
+}
+
+/// Texts that could not be read, as lines: a parser that fails must not look like a cluster that has nothing.
+fn unread(errors: &[ParseError]) -> Vec<ContextLine> {
+    errors.iter().map(|e| unknown("Not understood", &e.to_string(), e.source_name)).collect()
 }
 
 fn known(name: &str, value: &str, source: &str) -> ContextLine {
@@ -102,21 +117,10 @@ fn unknown(name: &str, why: &str, source: &str) -> ContextLine {
     ContextLine { name: name.to_owned(), value, source: source.to_owned(), known: false }
 }
 
-/// A member as text, whether it is a string or a number.
-fn member(value: &Value, key: &str) -> Option<String> {
-    match value.get(key)? {
-        Value::String(text) if text.is_empty() => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
-    }
-}
-
-/// `3 × a, 1 × b` of equal texts, in order of appearance.
-fn tally(items: impl Iterator<Item = String>) -> String {
-    let mut counts: Vec<(String, u64)> = Vec::new();
-    for item in items {
+/// `3 × a, 1 × b` of equal texts, in order of appearance; empty ones are left out.
+fn tally<'t>(items: impl Iterator<Item = &'t str>) -> String {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for item in items.filter(|i| !i.is_empty()) {
         match counts.iter_mut().find(|(text, _)| *text == item) {
             Some((_, n)) => *n += 1,
             None => counts.push((item, 1)),
@@ -124,4 +128,20 @@ fn tally(items: impl Iterator<Item = String>) -> String {
     }
     let parts: Vec<String> = counts.into_iter().map(|(text, n)| format!("{n} × {text}")).collect();
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is;
+
+    #[test]
+    fn sources_are_understood_however_they_are_spelt() {
+        for source in ["ceph osd metadata", "osd metadata", "ceph osd metadata --format json", "osd metadata -f json"] {
+            assert!(is(source, "osd metadata"), "{source}");
+        }
+        for source in ["osd metadata 3", "osd", "mon metadata", ""] {
+            assert!(!is(source, "osd metadata"), "{source}");
+        }
+        assert!(is("/proc/cpuinfo", "/proc/cpuinfo"));
+    }
 }

@@ -74,6 +74,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     env.add_filter("duration", |v: Option<f64>| or_dash(v, words::duration));
     env.add_filter("percent", |v: Option<f64>| or_dash(v, words::percent));
     env.add_filter("seconds", |v: Option<f64>| or_dash(v, words::seconds));
+    env.add_filter("bytes", |v: Option<f64>| or_dash(v, words::bytes));
     env.add_filter("offset", |v: Option<f64>| or_dash(v, words::offset));
     Ok(env)
 }

@@ -67,3 +67,44 @@ pub(super) fn reconciliation(page: &mut Page, analysis: &Analysis) {
         page.paragraph("  ", &format!("{}: {}", step.name, list.join(", ")), Some(Ink::Yellow));
     }
 }
+
+/// The cluster's own counts, and where reads came from.
+pub(super) fn cluster_counts(page: &mut Page, analysis: &Analysis) {
+    if analysis.steps.is_empty() {
+        return;
+    }
+    page.heading("CLIENT AGAINST CLUSTER (operations counted on both sides)");
+    if analysis.reconciled.is_empty() {
+        page.line("  unknown: the pool's own counters were not captured before and after");
+    } else {
+        let rows = analysis.reconciled.iter().map(|r| {
+            vec![
+                words::plain(&r.scope),
+                r.verb.word().to_owned(),
+                words::count(r.client_ops as f64),
+                words::count(r.cluster_ops as f64),
+                format!("{:+.2}{}%", r.diff_pct, words::GAP),
+                if r.agrees { "agree".to_owned() } else { "DIFFER".to_owned() },
+            ]
+        });
+        let head = ["where", "verb", "client", "cluster", "difference", ""].map(str::to_owned).to_vec();
+        page.table(Grid { head, rows: rows.collect(), left: 2 });
+        for r in analysis.reconciled.iter().filter(|r| !r.agrees && !r.note.is_empty()) {
+            page.paragraph("  ", &format!("{}, {}: {}", r.scope, r.verb.word(), r.note), Some(Ink::Yellow));
+        }
+    }
+    for origin in &analysis.read_origins {
+        let text = format!(
+            "{}, attempt {}: {} of the bytes read came from the OSDs' cache, {} from their devices ({} OSDs asked)",
+            origin.step,
+            origin.attempt,
+            words::percent(origin.cache_share),
+            words::bytes(origin.device_bytes as f64),
+            origin.osds
+        );
+        page.paragraph("  ", &text, None);
+    }
+    if let Some(origin) = analysis.read_origins.first() {
+        page.paragraph("  ", &format!("Limits: {}.", origin.limits.trim_end_matches('.')), Some(Ink::Dim));
+    }
+}

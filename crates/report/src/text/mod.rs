@@ -24,6 +24,7 @@ pub fn render_text(analysis: &Analysis, options: TextOptions) -> String {
     results::concurrency(&mut page, analysis);
     account::cost(&mut page, analysis);
     account::reconciliation(&mut page, analysis);
+    account::cluster_counts(&mut page, analysis);
     findings::timeline(&mut page, analysis);
     context::write(&mut page, analysis);
     context::repeat(&mut page, analysis);

@@ -3,7 +3,7 @@
 
 /// First 32 bits of the fractional parts of the square (power 2) or cube (power 3) roots of the first primes.
 fn roots(count: usize, power: u32) -> Vec<u32> {
-    let prime = |n: &u128| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    let prime = |n: &u128| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     let root = |n: u128| {
         // The integer root of n shifted so that 32 bits of its fraction are kept.
         let wanted = n << (32 * power);

@@ -19,9 +19,20 @@ const POOLS: &str = r#"[{"pool_id":1,"pool_name":".mgr","type":1,"size":3,"min_s
 fn osd(id: u32) -> String {
     format!(
         r#"{{"id":{id},"hostname":"node{id}","cpu":"Intel(R) Xeon(R) Gold 6226R","mem_total_kb":"98765432",
-"bluestore_bdev_type":"ssd","bluestore_bdev_size":"1920383410176","device_ids":"sdb=SAMSUNG_MZ7L31T9_S6{id}",
+"bluestore_bdev_type":"ssd","bluestore_bdev_rotational":"0","rotational":"0","osd_objectstore":"bluestore",
+"bluestore_bdev_size":"1920383410176","device_ids":"sdb=SAMSUNG_MZ7L31T9_S6{id}",
 "bluefs_dedicated_db":"0","distro_description":"Debian GNU/Linux 13 (trixie)","kernel_version":"6.12.48",
 "ceph_version_short":"18.2.7"}}"#
+    )
+}
+
+fn pool_counters(reads: u64, writes: u64) -> String {
+    let bytes = reads * 4_194_304;
+    format!(
+        r#"[{{"poolid":2,"num_pg":32,"stat_sum":{{"num_objects":4352,"num_read":{reads},"num_read_kb":{},
+"num_write":{writes},"num_write_kb":{}}}}}]"#,
+        bytes / 1024,
+        writes * 4
     )
 }
 
@@ -36,12 +47,21 @@ pub fn facts() -> Vec<Fact> {
         fact("before", "ceph osd metadata --format json", &format!("[{},{},{}]", osd(0), osd(1), osd(2))),
         fact("before", "ceph osd pool ls detail --format json", POOLS),
         fact("before", "ceph config dump --format json", config),
-        fact("before", "/proc/cpuinfo", "model name\t: AMD EPYC 7543\nmodel name\t: AMD EPYC 7543\n"),
+        fact(
+            "before",
+            "/proc/cpuinfo",
+            "processor\t: 0\nmodel name\t: AMD EPYC 7543\nprocessor\t: 1\nmodel name\t: AMD EPYC 7543\n",
+        ),
         fact("before", "/proc/meminfo", "MemTotal:       65843210 kB\nMemFree: 1 kB\n"),
         fact("before", "/etc/os-release", "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\n"),
         fact("before", "/proc/sys/kernel/osrelease", "6.12.48\n"),
         fact("before", "/sys/class/net/eth0/mtu", "9000\n"),
         fact("before", "/sys/class/net/eth0/speed", "25000\n"),
+        fact("after", "ceph osd pool ls detail --format json", POOLS),
+        fact("before", "ceph pg dump pools", &pool_counters(0, 0)),
+        // Reads agree; of the writes the cluster counted two hundred more than the client: somebody else was there.
+        fact("after", "ceph pg dump pools", &pool_counters(8_870, 818_348)),
+        fact("attempt", "rados client settings", "handles = 1\nobjecter_inflight_ops = 1024"),
         Fact {
             moment: "after".to_owned(),
             source: "ceph status --format json".to_owned(),

@@ -148,6 +148,11 @@ pub fn finding(id: &str, severity: Severity, title: &str, span_s: Option<(i64, i
 
 /// Three depths of one load (one attempt disturbed), a large-block read with errors, a torso and an open loop.
 pub fn sample_run() -> RunData {
+    static RUN: std::sync::LazyLock<RunData> = std::sync::LazyLock::new(make_sample_run);
+    RUN.clone()
+}
+
+fn make_sample_run() -> RunData {
     let steps = vec![
         step("rados write 4 KiB T=1", Verb::Write, 4096, 1, Pace::Closed),
         step("rados write 4 KiB T=16", Verb::Write, 4096, 16, Pace::Closed),
@@ -190,7 +195,7 @@ pub fn sample_run() -> RunData {
             (START + 1, probe(2, Some(900_000))),
             (START + 1, probe(1, Some(400_000))),
         ],
-        own_io: vec![OwnIo { pool: "bench".to_owned(), writes: 256, removes: 4352 }],
+        own_io: vec![OwnIo { pool: "bench".to_owned(), writes: 256, removes: 4352, reads: 0 }],
         notes: vec![(START + 3 * SECOND as i64, "filled 256 objects of 4 MiB in pool bench".to_owned())],
         findings: vec![
             finding("ceph-noscrub", Severity::Note, "scrubbing is switched off (noscrub)", None, None),
@@ -355,4 +360,30 @@ pub fn events(run: &RunData) -> Vec<Event> {
     }
     events.sort_by_key(|e| e.at_unix_ns);
     events
+}
+
+/// The sample run without its attempts, for tests that make their own.
+pub fn sample_run_without_load() -> RunData {
+    RunData {
+        info: RunInfo {
+            id: "5b1e0c77aa10".to_owned(),
+            name: "bench-rados".to_owned(),
+            command: "fathom bench rados".to_owned(),
+            build: "fathom 0.1.0".to_owned(),
+            seed: 7,
+            started_unix_ns: START,
+            ended_unix_ns: Some(START + 215 * SECOND as i64),
+            connect: Connect::default(),
+            fsid: String::new(),
+        },
+        steps: vec![step("rados write 4 KiB T=1", Verb::Write, 4096, 1, Pace::Closed)],
+        attempts: Vec::new(),
+        facts: facts::facts(),
+        ticks: Vec::new(),
+        probes: Vec::new(),
+        own_io: Vec::new(),
+        notes: Vec::new(),
+        findings: Vec::new(),
+        ledger: ledger(),
+    }
 }
