@@ -53,6 +53,9 @@ pub enum LoadError {
     Orphaned,
 }
 
+/// Called when a ledger entry asked for ahead is stored, or isn't.
+pub type Stored = Box<dyn FnOnce(Result<(), LoadError>) + Send>;
+
 /// What a job may ask of the process it runs in.
 pub trait Cx: Sync {
     /// Writes `made` into the ledger and returns when it is stored. Call it before making the thing. Naming the same
@@ -61,6 +64,11 @@ pub trait Cx: Sync {
     /// # Errors
     /// [`LoadError::Orphaned`] when there is no ledger any more: then the thing must not be made.
     fn ledger(&self, made: &Made) -> Result<(), LoadError>;
+    /// The same without waiting: `stored` is called with the result, on whatever thread it arrives. For load threads,
+    /// which ask ahead of their need. By default it waits.
+    fn ledger_ahead(&self, made: &Made, stored: Stored) {
+        stored(self.ledger(made));
+    }
     /// Tells how far preparation is.
     fn progress(&self, done: u64, total: u64, unit: &str);
     /// Tells the reader of the report something about this attempt.

@@ -8,11 +8,12 @@ use crate::{
     own_pool::OwnPool,
     protocol::Failure,
     recorder::{Observer, Recorder},
+    settle::Done,
     store::{Store, StoreError},
     watch::Watch,
     worker::unix_ns,
 };
-use fathom_ceph::{ClusterFacts, PoolCounters, rules};
+use fathom_ceph::{ClusterFacts, rules};
 use fathom_model::{EventKind, ExitCode, Fact, RunInfo, Severity, Step, Verb};
 use rand::{RngExt as _, SeedableRng as _, seq::SliceRandom as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,13 +24,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
 };
-
-/// OSDs report their pools' counters every 5 s; two equal readings this far apart are taken for final.
-const COUNTERS_STEP: Duration = Duration::from_millis(5500);
-/// Longest wait for the counters to come to rest: with other clients on the pool they never do.
-const COUNTERS_WAIT: Duration = Duration::from_secs(30);
 
 /// What is to be run.
 pub struct Campaign {
@@ -87,9 +82,12 @@ pub fn run(
     campaign.info.started_unix_ns = unix_ns();
     let store = Store::create(&campaign.dir, &campaign.info, &campaign.steps).map_err(|e| store_failure(&e))?;
     let lock = crate::store::RunLock::take(&campaign.dir).map_err(|e| store_failure(&e))?;
+    let done = Done::default();
+    let mut observers = observers;
+    observers.push(done.observer(&campaign.steps));
     let (recorder, recording) = Recorder::start(store, observers);
     let mut runner =
-        Runner { campaign: &campaign, control, recorder, cancel, messages: Vec::new(), worst: ExitCode::Ok };
+        Runner { campaign: &campaign, control, recorder, done, cancel, messages: Vec::new(), worst: ExitCode::Ok };
     runner.run();
     let Runner { recorder, messages, worst, .. } = runner;
     let failed = recorder.failed();
@@ -110,6 +108,7 @@ struct Runner<'a> {
     campaign: &'a Campaign,
     control: Option<Arc<Control>>,
     recorder: Recorder,
+    done: Done,
     cancel: &'a AtomicBool,
     messages: Vec<String>,
     worst: ExitCode,
@@ -128,8 +127,8 @@ impl Runner<'_> {
     }
 
     fn run(&mut self) {
-        let before = self.before();
-        match self.make_pool(&before) {
+        let mut before = self.before();
+        match self.make_pool(&mut before) {
             Err(failure) => {
                 self.worse(failure.exit());
                 self.messages.push(failure.text);
@@ -169,12 +168,13 @@ impl Runner<'_> {
         facts.iter().for_each(|f| self.recorder.own(None, EventKind::Fact(f.clone())));
     }
 
-    fn make_pool(&mut self, before: &[Fact]) -> Result<(), Failure> {
+    fn make_pool(&mut self, before: &mut Vec<Fact>) -> Result<(), Failure> {
         let (Some(own), Some(control)) = (&self.campaign.own_pool, &self.control) else { return Ok(()) };
         own.make(control, &self.recorder, before, self.campaign.keep, self.cancel)?;
         // The pool's own rows, for the context and as the start of the reconciliation.
         let facts = capture::pools(control, "before");
         self.record(&facts);
+        before.extend(facts);
         Ok(())
     }
 
@@ -203,7 +203,7 @@ impl Runner<'_> {
             watch.finish();
         }
         if let Some(control) = self.control.clone() {
-            self.after(&control, &osds);
+            self.after(&control, before, &osds);
         }
     }
 
@@ -267,29 +267,12 @@ impl Runner<'_> {
         ended
     }
 
-    fn after(&self, control: &Control, osds: &[i32]) {
-        self.settle_counters(control);
+    fn after(&self, control: &Control, before: &[Fact], osds: &[i32]) {
+        self.recorder.sync();
+        self.done.wait(control, before, || self.stopping());
         let mut facts = capture::capture(control, "after");
         facts.extend(capture::config_show(control, "after", osds.first().copied()));
         self.record(&facts);
-    }
-
-    /// Waits until the pool counters stop changing, so that the last seconds of load are in them.
-    fn settle_counters(&self, control: &Control) {
-        let deadline = Instant::now() + COUNTERS_WAIT;
-        let mut last: Option<Vec<PoolCounters>> = None;
-        while Instant::now() < deadline && !self.stopping() {
-            let fact = capture::pool_counters(control, "after");
-            let now = PoolCounters::parse_pg_dump(&fact.text).ok();
-            if now.is_none() || now == last {
-                return;
-            }
-            last = now;
-            let next = Instant::now() + COUNTERS_STEP;
-            while Instant::now() < next && !self.stopping() {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        }
     }
 
     fn clean_up(&mut self) {

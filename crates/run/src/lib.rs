@@ -14,6 +14,7 @@ mod host_facts;
 mod own_pool;
 mod protocol;
 mod recorder;
+mod settle;
 mod store;
 mod watch;
 mod worker;

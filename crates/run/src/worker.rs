@@ -8,7 +8,7 @@ use crate::{
 };
 use fathom_load::{
     control::{ControlHandle, Target},
-    layer::{Cx, LoadError},
+    layer::{Cx, LoadError, Stored},
     layers,
 };
 use fathom_model::{AttemptEnd, Connect, EventKind, Fact, Made, Step, StopReason};
@@ -39,7 +39,7 @@ struct Shared {
     cancel: AtomicBool,
     orphaned: AtomicBool,
     next_ledger: AtomicU64,
-    ledger_waits: Mutex<HashMap<u64, mpsc::Sender<Option<String>>>>,
+    ledger_waits: Mutex<HashMap<u64, Stored>>,
     control: OnceLock<ControlHandle>,
 }
 
@@ -113,7 +113,10 @@ fn answer(shared: &Arc<Shared>, request: Request) {
         Request::Stored { id, error } => {
             let wait = shared.ledger_waits.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             if let Some(wait) = wait {
-                let _ = wait.send(error);
+                wait(match error {
+                    None => Ok(()),
+                    Some(error) => Err(LoadError::Failed(format!("the ledger could not be written: {error}"))),
+                });
             }
         }
         Request::Cancel => shared.cancel.store(true, Relaxed),
@@ -234,15 +237,15 @@ impl Cx for WorkerCx<'_> {
         if self.shared.orphaned.load(Relaxed) {
             return Err(LoadError::Orphaned);
         }
-        let id = self.shared.next_ledger.fetch_add(1, Relaxed);
         let (done, wait) = mpsc::channel();
-        self.shared.ledger_waits.lock().unwrap_or_else(PoisonError::into_inner).insert(id, done);
+        self.ledger_ahead(made, Box::new(move |result| drop(done.send(result))));
+        wait.recv_timeout(LEDGER_WAIT).unwrap_or(Err(LoadError::Orphaned))
+    }
+
+    fn ledger_ahead(&self, made: &Made, stored: Stored) {
+        let id = self.shared.next_ledger.fetch_add(1, Relaxed);
+        self.shared.ledger_waits.lock().unwrap_or_else(PoisonError::into_inner).insert(id, stored);
         self.shared.send(&Reply::Ledger { id, made: made.clone() });
-        match wait.recv_timeout(LEDGER_WAIT) {
-            Ok(None) => Ok(()),
-            Ok(Some(error)) => Err(LoadError::Failed(format!("the ledger could not be written: {error}"))),
-            Err(_) => Err(LoadError::Orphaned),
-        }
     }
 
     fn progress(&self, done: u64, total: u64, unit: &str) {

@@ -1,7 +1,7 @@
 //! `fathom lab up | status | down`.
 use crate::{fail::Fail, out};
 use fathom_lab::LabSpec;
-use fathom_model::{ExitCode, Size, bytes_text};
+use fathom_model::{ExitCode, Size};
 use std::path::PathBuf;
 
 pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
@@ -44,24 +44,7 @@ fn status(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
         out::json(&status)?;
         return Ok(ExitCode::Ok);
     }
-    let mut text = format!("lab {} in {}\n", status.id, status.dir.display());
-    for d in &status.daemons {
-        let pid = d.pid.map_or_else(|| "-".to_owned(), |p| p.to_string());
-        let state = format!("{:?}", d.state).to_lowercase();
-        text += &format!("  {:<8} {state:<8} pid {pid:<8} {}\n", d.name, bytes_text(d.resident_bytes as f64));
-    }
-    match (&status.health, &status.health_error) {
-        (Some(health), _) => {
-            text += &format!("cluster: {}, {} of {} OSDs up\n", health.status, health.osds_up, health.osds);
-            for (code, message) in &health.checks {
-                text += &format!("  {code}: {message}\n");
-            }
-        }
-        (None, Some(error)) => text += &format!("cluster: does not answer: {error}\n"),
-        (None, None) => {}
-    }
-    text += &format!("export CEPH_CONF={}\n", status.conf.display());
-    out::print(&text)?;
+    out::print(&status.to_string())?;
     Ok(ExitCode::Ok)
 }
 

@@ -7,7 +7,7 @@
 use crate::layer::{Cx, LoadError};
 use fathom_model::Made;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The first chunk, in objects.
@@ -18,9 +18,12 @@ const CHUNK_MAX: u64 = 1 << 18;
 const LASTS: Duration = Duration::from_secs(2);
 
 /// The bound, shared by all lanes of a job.
-pub(super) struct Lease {
+pub(super) struct Lease(Arc<Inner>);
+
+struct Inner {
     /// Objects of the space; the bound never exceeds it.
     objects: u64,
+    /// Stored: everything below may be made.
     until: AtomicU64,
     /// From this index on a lane asks for more.
     ask_from: AtomicU64,
@@ -30,55 +33,86 @@ pub(super) struct Lease {
 struct Last {
     chunk: u64,
     at: Option<Instant>,
+    /// The largest bound asked for. Never smaller than what is stored: bounds must not shrink.
+    asked: u64,
+}
+
+impl Inner {
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stored(&self, until: u64, chunk: u64) {
+        self.until.fetch_max(until, Ordering::AcqRel);
+        let ask_from = if until == self.objects { u64::MAX } else { until - chunk / 2 };
+        self.ask_from.store(ask_from, Ordering::Release);
+    }
 }
 
 impl Lease {
     pub(super) fn new(objects: u64) -> Lease {
-        Lease {
+        Lease(Arc::new(Inner {
             objects,
             until: AtomicU64::new(0),
             ask_from: AtomicU64::new(0),
-            last: Mutex::new(Last { chunk: CHUNK, at: None }),
-        }
+            last: Mutex::new(Last { chunk: CHUNK, at: None, asked: 0 }),
+        }))
     }
 
     /// Raises the bound to the whole space: for loads that go anywhere in it.
     pub(super) fn whole(&self, cx: &dyn Cx, made: impl Fn(u64) -> Made) -> Result<(), LoadError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        self.raise(self.objects, &mut last, cx, &made)
+        self.wait_for(self.0.objects - 1, cx, &made)
     }
 
-    /// Returns when the object `index` may be made.
+    /// Returns when the object `index` may be made: at once, unless the ledger was not asked in time.
     #[inline]
     pub(super) fn cover(&self, index: u64, cx: &dyn Cx, made: impl Fn(u64) -> Made) -> Result<(), LoadError> {
-        if index < self.ask_from.load(Ordering::Acquire) { Ok(()) } else { self.ask(index, cx, &made) }
+        if index < self.0.ask_from.load(Ordering::Acquire) { Ok(()) } else { self.ask(index, cx, &made) }
     }
 
     #[cold]
     fn ask(&self, index: u64, cx: &dyn Cx, made: &dyn Fn(u64) -> Made) -> Result<(), LoadError> {
-        let mut last = match self.last.try_lock() {
-            Ok(last) => last,
-            // Another lane is asking, and this object is covered already.
-            Err(_) if index < self.until.load(Ordering::Acquire) => return Ok(()),
-            Err(_) => self.last.lock().unwrap_or_else(PoisonError::into_inner),
-        };
-        if index < self.ask_from.load(Ordering::Acquire) {
-            return Ok(());
+        if index >= self.0.until.load(Ordering::Acquire) {
+            return self.wait_for(index, cx, made);
         }
+        let (until, chunk) = {
+            let mut last = self.0.last();
+            let stored = self.0.until.load(Ordering::Acquire);
+            if last.asked > stored || index < self.0.ask_from.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            self.next(stored, &mut last)
+        };
+        // Nobody asks again until this is answered; a lane that reaches the bound before that waits.
+        let inner = Arc::clone(&self.0);
+        cx.ledger_ahead(
+            &made(until),
+            Box::new(move |result| match result {
+                Ok(()) => inner.stored(until, chunk),
+                Err(_) => inner.last().asked = inner.until.load(Ordering::Acquire),
+            }),
+        );
+        Ok(())
+    }
+
+    /// The next bound above `from` and the chunk it was raised by.
+    fn next(&self, from: u64, last: &mut Last) -> (u64, u64) {
         if last.at.is_some_and(|at| at.elapsed() < LASTS) {
             last.chunk = (last.chunk * 2).min(CHUNK_MAX);
         }
-        let until = self.until.load(Ordering::Acquire).max(index.saturating_add(1));
-        self.raise(until.saturating_add(last.chunk), &mut last, cx, made)
+        last.at = Some(Instant::now());
+        last.asked = last.asked.max(from.saturating_add(last.chunk)).min(self.0.objects);
+        (last.asked, last.chunk)
     }
 
-    fn raise(&self, until: u64, last: &mut Last, cx: &dyn Cx, made: &dyn Fn(u64) -> Made) -> Result<(), LoadError> {
-        let until = until.min(self.objects);
+    fn wait_for(&self, index: u64, cx: &dyn Cx, made: &dyn Fn(u64) -> Made) -> Result<(), LoadError> {
+        let mut last = self.0.last();
+        if index < self.0.until.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let (until, chunk) = self.next(index.saturating_add(1), &mut last);
         cx.ledger(&made(until))?;
-        self.until.store(until, Ordering::Release);
-        let ask_from = if until == self.objects { u64::MAX } else { until - last.chunk / 2 };
-        self.ask_from.store(ask_from, Ordering::Release);
-        last.at = Some(Instant::now());
+        self.0.stored(until, chunk);
         Ok(())
     }
 }
