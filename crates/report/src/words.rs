@@ -116,6 +116,7 @@ pub(crate) fn duration_range(low_ns: Option<u64>, high_ns: Option<u64>) -> Strin
         (None, None) => "–".to_owned(),
         (Some(low), None) => format!("{} or more", duration(low as f64)),
         (None, Some(high)) => format!("up to {}", duration(high as f64)),
+        (Some(low), Some(high)) if low == high => duration(low as f64),
         (Some(low), Some(high)) => format!("{} to {}", duration(low as f64), duration(high as f64)),
     }
 }

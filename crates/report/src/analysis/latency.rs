@@ -56,6 +56,13 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
+    /// One stored histogram on its own.
+    pub(crate) fn of(latency: &Latency) -> Merged {
+        let mut merged = Merged::default();
+        merged.add(latency);
+        merged
+    }
+
     /// Adds one stored histogram. One that can't be read is left out and told by [`Merged::defect`].
     pub(crate) fn add(&mut self, latency: &Latency) {
         if latency.count == 0 && latency.hdr.is_empty() {
@@ -63,7 +70,10 @@ impl Merged {
         }
         let error = match Hist::decode(&latency.hdr, latency.sum_ns, latency.min_ns, latency.max_ns) {
             Ok(hist) if hist.count() == latency.count => {
-                self.add_hist(&hist);
+                match &mut self.hist {
+                    Some(sum) => sum.merge(&hist),
+                    None => self.hist = Some(Box::new(hist)),
+                }
                 return;
             }
             Ok(hist) => {
@@ -75,14 +85,12 @@ impl Merged {
         self.first_error.get_or_insert(error);
     }
 
-    fn add_hist(&mut self, hist: &Hist) {
-        self.hist.get_or_insert_with(|| Box::new(Hist::new())).merge(hist);
-    }
-
     /// Adds another merge to this one.
     pub(crate) fn merge(&mut self, other: &Merged) {
-        if let Some(hist) = &other.hist {
-            self.add_hist(hist);
+        match (&mut self.hist, &other.hist) {
+            (Some(sum), Some(hist)) => sum.merge(hist),
+            (None, Some(hist)) => self.hist = Some(hist.clone()),
+            (_, None) => {}
         }
         self.unreadable += other.unreadable;
         if self.first_error.is_none() {

@@ -214,8 +214,14 @@ fn attempt_verbs(attempt: &Attempt) -> BTreeMap<Verb, Pair> {
     let mut verbs: BTreeMap<Verb, Pair> = BTreeMap::new();
     for sample in attempt.samples.iter().filter(|s| s.phase != Phase::Ramp) {
         let pair = verbs.entry(sample.verb).or_default();
-        pair.response.add(&sample.response);
-        pair.service.add(&sample.service);
+        let response = Merged::of(&sample.response);
+        // In closed loop both are the same, and reading a histogram is what an analysis spends its time with.
+        if sample.service == sample.response {
+            pair.service.merge(&response);
+        } else {
+            pair.service.add(&sample.service);
+        }
+        pair.response.merge(&response);
         if sample.phase == Phase::Measure {
             pair.ops = pair.ops.saturating_add(sample.ops);
             pair.bytes = pair.bytes.saturating_add(sample.bytes);
