@@ -53,6 +53,9 @@ pub(crate) fn short_conditions(step: &StepResult) -> String {
         }
     };
     let block = words::bytes(f64::from(load.block_bytes));
+    if step.repeats_found == 0 {
+        return format!("{block}, {pace}, not run");
+    }
     let seconds = step.repeats.iter().filter(|r| r.counted).map(|r| r.measured_s).fold(0.0, f64::max);
     format!("{block}, {pace}, {}{}×{}{}", step.repeats_counted, words::GAP, words::GAP, words::seconds(seconds))
 }

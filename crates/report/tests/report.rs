@@ -185,6 +185,23 @@ fn hosts_that_ran_together_are_one_repeat() {
 }
 
 #[test]
+fn steps_that_were_not_run_are_said_and_not_tabled() {
+    let mut run = sample_run();
+    run.attempts.truncate(1);
+    let analysis = analyse(&run);
+    assert!(analysis.concurrency.is_empty());
+    assert!(
+        analysis.caveats.iter().any(|c| c.replace('\u{a0}', " ") == "4 of 5 steps not run."),
+        "{:?}",
+        analysis.caveats
+    );
+    let text = render_text(&analysis, PLAIN);
+    assert!(text.contains("T=64, not run"), "{text}");
+    let account = text.split("ACCOUNT OF OPERATIONS").nth(1).unwrap().split("CLIENT AGAINST").next().unwrap();
+    assert!(!account.contains("T=64"), "{account}");
+}
+
+#[test]
 fn hostile_names_do_not_reach_the_terminal() {
     let mut run = sample_run();
     run.steps[0].name = "evil\u{1b}[2Jname".to_owned();

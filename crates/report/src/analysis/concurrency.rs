@@ -39,10 +39,10 @@ pub struct ConcurrencyTable {
     pub statements: Vec<String>,
 }
 
-/// Finds all groups of at least two depths.
+/// Finds all groups of at least two depths that have a rate: a table of dashes compares nothing.
 pub(crate) fn tables(steps: &[StepResult]) -> Vec<ConcurrencyTable> {
     let mut groups: Vec<Vec<&StepResult>> = Vec::new();
-    for step in steps.iter().filter(|s| s.plan.load.pace == Pace::Closed) {
+    for step in steps.iter().filter(|s| s.plan.load.pace == Pace::Closed && s.repeats_found > 0) {
         match groups.iter_mut().find(|g| g.first().is_some_and(|first| same_load(&first.plan, &step.plan))) {
             Some(group) => group.push(step),
             None => groups.push(vec![step]),
@@ -66,7 +66,8 @@ fn same_load(a: &Step, b: &Step) -> bool {
 fn table(mut steps: Vec<&StepResult>) -> Option<ConcurrencyTable> {
     steps.sort_by_key(|s| s.plan.load.depth);
     let first = &steps.first()?.plan;
-    if steps.last()?.plan.load.depth == first.load.depth {
+    let measured = steps.iter().filter(|s| s.ops_per_s.is_some()).count();
+    if measured < 2 || steps.last()?.plan.load.depth == first.load.depth {
         return None;
     }
     let mut rows: Vec<DepthRow> = Vec::new();

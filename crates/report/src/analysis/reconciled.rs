@@ -33,6 +33,8 @@ pub struct ReadOriginView {
     pub attempt: u32,
     /// Name of its step.
     pub step: String,
+    /// Repeat, from 0.
+    pub repeat: u32,
     /// Bytes found in the OSDs' cache.
     pub cache_bytes: u64,
     /// Bytes the OSDs asked their devices for.
@@ -82,6 +84,7 @@ pub(crate) fn read_origins(facts: &Facts<'_>) -> Vec<ReadOriginView> {
             Some(ReadOriginView {
                 attempt: attempt.id,
                 step: facts.step_of(attempt).map_or_else(String::new, |s| s.name.clone()),
+                repeat: attempt.repeat,
                 cache_bytes: origin.cache_bytes,
                 device_bytes: origin.device_bytes,
                 cache_share: origin.cache_share,

@@ -13,7 +13,7 @@ pub(crate) fn remarks(step: &StepResult) -> Vec<String> {
     if step.stability == Stability::Unstable {
         list.push("unstable: the repeats differ too much for the median to be quoted".to_owned());
     }
-    if (1..3).contains(&step.repeats_counted) {
+    if (1..3).contains(&step.repeats_counted) && step.stability == Stability::Unknown {
         list.push(format!("{}: too few to know the spread", words::plural(step.repeats_counted, "repeat")));
     }
     list.extend(open_loop(step));

@@ -58,6 +58,9 @@ impl Highlight {
 
 /// The result of one step in one sentence.
 pub(crate) fn headline(step: &StepResult) -> String {
+    if step.repeats_found == 0 {
+        return "not run".to_owned();
+    }
     if let Some(h) = Highlight::of(step) {
         return format!("{} ({}), {}; {}", h.figure, h.also, h.latency, h.certainty);
     }
@@ -142,7 +145,11 @@ fn limits(analysis: &Analysis, run: &RunData) -> Vec<String> {
     if !unstable.is_empty() {
         list.push(format!("Unstable, the repeats differ too much to quote a median: {unstable}."));
     }
-    let empty = names(&|s| s.ops_per_s.is_none());
+    let not_run = steps.iter().filter(|s| s.repeats_found == 0).count() as u64;
+    if not_run > 0 {
+        list.push(format!("{not_run} of {} not run.", words::plural(steps.len() as u64, "step")));
+    }
+    let empty = names(&|s| s.ops_per_s.is_none() && s.repeats_found > 0);
     if !empty.is_empty() && steps.iter().any(|s| s.ops_per_s.is_some()) {
         list.push(format!("Without a result: {empty}."));
     }

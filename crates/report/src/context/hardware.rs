@@ -99,7 +99,8 @@ fn load_host(texts: &Texts<'_>, facts: &Facts<'_>) -> Vec<ContextLine> {
     let memory = if host.mem_total_bytes > 0 { words::bytes(host.mem_total_bytes as f64) } else { String::new() };
     let mut lines = one("Load host CPU", "/proc/cpuinfo", cpu);
     lines.extend(one("Load host memory", "/proc/meminfo", memory));
-    let real = host.nics.iter().filter(|n| n.name != "lo");
+    // What carries no traffic (loopback, interfaces that are down) says nothing about the path to the cluster.
+    let real = host.nics.iter().filter(|n| n.name != "lo" && n.operstate != "down");
     for nic in real {
         let speed = match nic.speed_mbit_per_s {
             Some(mbit) => format!("{} Gbit/s", words::factor(mbit as f64 / 1000.0)),

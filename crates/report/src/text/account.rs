@@ -4,7 +4,7 @@ use crate::words;
 use crate::{Analysis, Over, StepResult};
 
 pub(super) fn cost(page: &mut Page, analysis: &Analysis) {
-    if analysis.steps.is_empty() {
+    if analysis.steps.iter().all(|s| s.repeats_found == 0) {
         return;
     }
     page.heading("COST OF THE LOAD GENERATOR (median of the repeats; lag: its own delay per operation)");
@@ -12,6 +12,7 @@ pub(super) fn cost(page: &mut Page, analysis: &Analysis) {
     let rows = analysis
         .steps
         .iter()
+        .filter(|step| step.repeats_found > 0)
         .map(|step| {
             vec![
                 words::plain(&step.name),
@@ -37,13 +38,14 @@ pub(crate) fn lag_share(step: &StepResult) -> Option<f64> {
 }
 
 pub(super) fn reconciliation(page: &mut Page, analysis: &Analysis) {
-    if analysis.steps.is_empty() {
+    if analysis.steps.iter().all(|s| s.repeats_found == 0) {
         return;
     }
     page.heading("ACCOUNT OF OPERATIONS (ramp and drain included; issued = completed + failed + timed out)");
     let rows = analysis
         .steps
         .iter()
+        .filter(|step| step.repeats_found > 0)
         .map(|step| {
             let account = &step.account;
             let count = |n: u64| words::count(n as f64);
@@ -70,7 +72,7 @@ pub(super) fn reconciliation(page: &mut Page, analysis: &Analysis) {
 
 /// The cluster's own counts, and where reads came from.
 pub(super) fn cluster_counts(page: &mut Page, analysis: &Analysis) {
-    if analysis.steps.is_empty() {
+    if analysis.steps.iter().all(|s| s.repeats_found == 0) {
         return;
     }
     page.heading("CLIENT AGAINST CLUSTER (operations counted on both sides)");
@@ -95,9 +97,9 @@ pub(super) fn cluster_counts(page: &mut Page, analysis: &Analysis) {
     }
     for origin in &analysis.read_origins {
         let text = format!(
-            "{}, attempt {}: {} of the bytes read came from the OSDs' cache, {} from their devices ({} OSDs asked)",
+            "{} #{}: {} of the bytes read came from the OSDs' cache, {} from their devices ({} OSDs asked)",
             origin.step,
-            origin.attempt,
+            u64::from(origin.repeat) + 1,
             words::percent(origin.cache_share),
             words::bytes(origin.device_bytes as f64),
             origin.osds

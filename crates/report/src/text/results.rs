@@ -18,7 +18,7 @@ fn rows(steps: &[StepResult]) -> Vec<ResultRow> {
             name: format!("{}\n  {}", words::plain(&step.name), short_conditions(step)),
             rates: rate_cells(&step.merged, spread(step)),
             latencies: latency_cells(&step.merged.response),
-            errors: words::count(step.account.bad() as f64),
+            errors: if step.repeats_found == 0 { "–".to_owned() } else { words::count(step.account.bad() as f64) },
         });
         for part in &step.by_verb {
             rows.push(ResultRow {
