@@ -297,7 +297,7 @@ fn parameters(step: &Step) -> String {
     let list: Vec<String> = step
         .params
         .iter()
-        .filter(|(key, _)| key.as_str() != "pool")
+        .filter(|(key, value)| key.as_str() != "pool" && value.as_str() != Some(""))
         .map(|(key, value)| format!("{key} {}", words::plain(&text(value))))
         .collect();
     list.join(", ")
