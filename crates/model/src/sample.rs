@@ -69,6 +69,6 @@ impl Sample {
     /// All failed operations, time-outs not among them.
     #[must_use]
     pub fn failed(&self) -> u64 {
-        self.errors.iter().map(|(_, n)| n).sum()
+        self.errors.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 }

@@ -53,9 +53,14 @@ pub(crate) fn short_conditions(step: &StepResult) -> String {
         }
     };
     let block = words::bytes(f64::from(load.block_bytes));
+    format!("{block}, {pace}, {}", measured(step))
+}
+
+/// How often and how long: `3 × 10 s`.
+pub(crate) fn measured(step: &StepResult) -> String {
     if step.repeats_found == 0 {
-        return format!("{block}, {pace}, not run");
+        return "not run".to_owned();
     }
     let seconds = step.repeats.iter().filter(|r| r.counted).map(|r| r.measured_s).fold(0.0, f64::max);
-    format!("{block}, {pace}, {}{}×{}{}", step.repeats_counted, words::GAP, words::GAP, words::seconds(seconds))
+    format!("{}{}×{}{}", step.repeats_counted, words::GAP, words::GAP, words::seconds(seconds))
 }

@@ -23,7 +23,7 @@ mod production;
 mod read_cache;
 mod reconciled;
 mod slow_ops;
-mod spread;
+pub mod spread;
 mod unresponsive;
 mod versions;
 

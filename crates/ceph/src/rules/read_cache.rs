@@ -41,46 +41,63 @@ pub(super) fn share(facts: &Facts<'_>) -> Vec<Finding> {
             None => worst.push((attempt.step, attempt, origin)),
         }
     }
-    let mut out: Vec<Finding> = worst
-        .into_iter()
-        .filter_map(|(_, attempt, origin)| {
-            let step = facts.step_of(attempt)?;
-            of_origin(&origin, format!("`{}`", step.name), format!("attempt {}", attempt.id), Some(step.name.clone()))
-        })
-        .collect();
+    let named: Vec<(String, ReadOrigin)> =
+        worst.into_iter().filter_map(|(_, a, origin)| Some((facts.step_of(a)?.name.clone(), origin))).collect();
+    let mut out: Vec<Finding> =
+        [Severity::Warn, Severity::Note].into_iter().filter_map(|s| of_steps(&named, s)).collect();
     // Without captures around each attempt the run as a whole can tell, when it did nothing but read.
     let only_reads = !facts.steps.is_empty() && facts.steps.iter().all(|s| !s.load.has(Verb::Write));
     if out.is_empty()
         && only_reads
         && let Some(origin) = read_origin(&osd_deltas(&facts.before, &facts.after))
     {
-        out.extend(of_origin(&origin, "the run".to_owned(), "the whole run".to_owned(), None));
+        let whole = [("the whole run".to_owned(), origin)];
+        out.extend([Severity::Warn, Severity::Note].into_iter().filter_map(|s| of_steps(&whole, s)));
     }
     out
 }
 
-fn of_origin(origin: &ReadOrigin, what: String, whence: String, step: Option<String>) -> Option<Finding> {
-    let severity = match origin.cache_share {
-        s if s > MOSTLY => Severity::Warn,
-        s if s > HARDLY => Severity::Note,
-        _ => return None,
+fn severity(origin: &ReadOrigin) -> Option<Severity> {
+    match origin.cache_share {
+        s if s > MOSTLY => Some(Severity::Warn),
+        s if s > HARDLY => Some(Severity::Note),
+        _ => None,
+    }
+}
+
+/// One finding for all steps of a severity; of each step its attempt with the greatest share.
+fn of_steps(named: &[(String, ReadOrigin)], wanted: Severity) -> Option<Finding> {
+    let those: Vec<&(String, ReadOrigin)> = named.iter().filter(|(_, o)| severity(o) == Some(wanted)).collect();
+    let (first, origin) = those.first()?;
+    let what: Vec<String> = those.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let most = those.iter().map(|(_, o)| o.cache_share).fold(0.0, f64::max) * 100.0;
+    let lines: Vec<String> = those
+        .iter()
+        .map(|(name, o)| {
+            let onodes = o
+                .onode_hit_share
+                .map_or_else(String::new, |s| format!(", {:.0} % of onode look-ups from cache", s * 100.0));
+            format!(
+                "{name}: {:.0} % ({} from BlueStore's cache, {} from devices{onodes})",
+                o.cache_share * 100.0,
+                fathom_model::Size(o.cache_bytes),
+                fathom_model::Size(o.device_bytes)
+            )
+        })
+        .collect();
+    let title = match those.len() {
+        1 => format!("{} read {most:.0} % of its bytes from OSD memory", what[0]),
+        n => format!("{n} steps read up to {most:.0} % of their bytes from OSD memory"),
     };
-    let onodes = origin.onode_hit_share.map_or_else(String::new, |s| format!(", {:.0} % of onode look-ups", s * 100.0));
     let mut out = finding(
         "reads-from-cache",
-        severity,
-        format!("{what} read {:.0} % of its bytes from OSD memory", origin.cache_share * 100.0),
-        format!(
-            "{whence}: {} from BlueStore's cache{onodes}, {} from devices, {} OSDs; {}",
-            fathom_model::Size(origin.cache_bytes),
-            fathom_model::Size(origin.device_bytes),
-            origin.osds,
-            origin.limits
-        ),
+        wanted,
+        title,
+        format!("{}; {} OSDs; {}", lines.join("; "), origin.osds, origin.limits),
         "for the devices' speed read much more data than osd_memory_target × OSDs, or drop the caches first (`ceph tell osd.* cache drop`); for the speed of a warm cache the number is right",
         SOURCE,
     );
-    out.step = step;
+    out.step = (those.len() == 1 && first != "the whole run").then(|| first.clone());
     Some(out)
 }
 

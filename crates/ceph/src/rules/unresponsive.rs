@@ -126,14 +126,13 @@ fn built(facts: &Facts<'_>, osd: i32, span: Span, title: String, evidence: Strin
 /// Stuck operations without an OSD in common.
 fn scattered(facts: &Facts<'_>, stuck: &[(i64, &StuckOp)]) -> Finding {
     let span = span_of(stuck);
-    let oldest = stuck.iter().map(|(_, op)| op.age_ns).max().unwrap_or(0);
-    let attempts = touched(facts, span);
+    let attempts: Vec<&fathom_model::Attempt> = facts.attempts.iter().filter(|a| !a.stuck.is_empty()).collect();
     let mut out = finding(
         "operations-stuck",
         Severity::Note,
-        format!("operations took longer than a second, up to {}", duration_text(oldest as f64)),
+        "operations were in flight for longer than a second".to_owned(),
         format!(
-            "{} sightings of {} objects in {}, no OSD in common",
+            "{} of them to {} objects (at most 64 per attempt are looked at) in {}, no OSD in common",
             stuck.len(),
             distinct(stuck).len(),
             attempts_text(facts, &attempts)

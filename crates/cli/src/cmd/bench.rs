@@ -173,10 +173,8 @@ pub fn require_pool(control: &Control, pool: &str) -> Result<(), Fail> {
 pub fn execute(m: &clap::ArgMatches, campaign: Campaign, control: Option<Arc<Control>>) -> Result<ExitCode, Fail> {
     let dir = campaign.dir.clone();
     let cancel = live::on_signals()?;
-    let (observers, screen) = live::observers(&campaign, m.get_flag("quiet"));
-    let outcome = fathom_run::run(campaign, control, observers, &cancel);
-    drop(screen);
-    let outcome = outcome?;
+    let observers = live::observers(&campaign, m.get_flag("quiet"));
+    let outcome = fathom_run::run(campaign, control, observers, &cancel)?;
     let analysis = analyse(&report::read(&dir)?);
     let html = dir.join("report.html");
     let written = std::fs::write(&html, report::html(&analysis)?);

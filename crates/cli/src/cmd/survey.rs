@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A test ends when the 95 % interval of its rate is within this.
 const TIGHT: f64 = 0.05;
 const FLOOR_NS: u64 = 3_000_000_000;
-const CAP_NS: u64 = 10_000_000_000;
+const CAP_NS: u64 = 6_000_000_000;
 const RAMP_NS: u64 = 1_000_000_000;
 const TICK_NS: u64 = 250_000_000;
 const DEPTHS: [u32; 3] = [1, 16, 64];

@@ -38,3 +38,12 @@ pub(crate) fn rate_view(points: &[SeriesPoint]) -> Option<RateView> {
     });
     Some(RateView { rel_half_width: fathom_stats::tight(&rates), drift_rel: steady.map(|s| s.drift_rel), warning })
 }
+
+#[cfg(test)]
+mod tests {
+    /// The finding and the tables must not contradict each other.
+    #[test]
+    fn one_line_for_unstable_everywhere() {
+        assert!((fathom_stats::UNSTABLE_REL_SPREAD - fathom_ceph::rules::spread::WIDE).abs() < 1e-12);
+    }
+}

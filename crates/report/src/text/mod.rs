@@ -18,7 +18,7 @@ pub fn render_text(analysis: &Analysis, options: TextOptions) -> String {
     let mut page = Page::new(options);
     head(&mut page, analysis);
     page.heading("VERDICT");
-    page.paragraph("", &analysis.verdict, None);
+    verdict(&mut page, analysis);
     findings::write(&mut page, analysis);
     results::write(&mut page, analysis);
     results::concurrency(&mut page, analysis);
@@ -29,6 +29,21 @@ pub fn render_text(analysis: &Analysis, options: TextOptions) -> String {
     context::write(&mut page, analysis);
     context::repeat(&mut page, analysis);
     page.finish()
+}
+
+/// The figures, a line each with its conditions below, then what limits them.
+fn verdict(page: &mut Page, analysis: &Analysis) {
+    for h in &analysis.highlights {
+        page.paragraph(
+            "  ",
+            &format!("{}: {} ({}), {}; {}", h.step, h.figure, h.also, h.latency, h.certainty),
+            Some(Ink::Bold),
+        );
+        page.paragraph("      ", &h.conditions, Some(Ink::Dim));
+    }
+    for caveat in &analysis.caveats {
+        page.paragraph("  ", caveat, None);
+    }
 }
 
 fn head(page: &mut Page, analysis: &Analysis) {

@@ -1,11 +1,12 @@
 //! The result table and the concurrency tables.
 use super::page::{FIRST_MIN, Grid, Ink, Page};
 use crate::analysis::{Analysis, P99_NEEDS, StepResult};
-use crate::cells::{LATENCIES, RATES, latency_cells, percentile, rate_cells, short_conditions, spread};
+use crate::cells::{LATENCIES, RATES, latency_cells, measured, percentile, rate_cells, spread};
 use crate::words;
 
 struct ResultRow {
     name: String,
+    measured: String,
     rates: Vec<String>,
     latencies: Vec<String>,
     errors: String,
@@ -15,7 +16,8 @@ fn rows(steps: &[StepResult]) -> Vec<ResultRow> {
     let mut rows = Vec::new();
     for step in steps {
         rows.push(ResultRow {
-            name: format!("{}\n  {}", words::plain(&step.name), short_conditions(step)),
+            name: words::plain(&step.name),
+            measured: measured(step),
             rates: rate_cells(&step.merged, spread(step)),
             latencies: latency_cells(&step.merged.response),
             errors: if step.repeats_found == 0 { "–".to_owned() } else { words::count(step.account.bad() as f64) },
@@ -23,6 +25,7 @@ fn rows(steps: &[StepResult]) -> Vec<ResultRow> {
         for part in &step.by_verb {
             rows.push(ResultRow {
                 name: format!("  of it {}", part.verb.word()),
+                measured: String::new(),
                 rates: rate_cells(&part.measured, String::new()),
                 latencies: latency_cells(&part.measured.response),
                 errors: String::new(),
@@ -47,8 +50,8 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
     );
     let rows = rows(&analysis.steps);
     let pick = |parts: &dyn Fn(&ResultRow) -> Vec<String>, head: Vec<&str>| Grid {
-        head: std::iter::once("step").chain(head).map(|h| h.replace(' ', "\n")).collect(),
-        rows: rows.iter().map(|r| std::iter::once(r.name.clone()).chain(parts(r)).collect()).collect(),
+        head: ["step", "measured"].into_iter().chain(head).map(|h| h.replace(' ', "\n")).collect(),
+        rows: rows.iter().map(|r| [r.name.clone(), r.measured.clone()].into_iter().chain(parts(r)).collect()).collect(),
         left: 1,
     };
     let wide = pick(
