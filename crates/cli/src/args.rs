@@ -54,10 +54,16 @@ fn result_args(command: Command) -> Command {
 /// How load is offered, the same for every layer.
 fn load_args(command: Command) -> Command {
     command
-        .arg(opt("block-size", "SIZE", "bytes of one operation").short('b').value_parser(size()))
         .arg(
-            opt("depth", "N", "operations in flight")
+            opt("block-size", "SIZE", "bytes of one operation; a list (4k,64k,4M) measures each")
+                .short('b')
+                .value_delimiter(',')
+                .value_parser(size()),
+        )
+        .arg(
+            opt("depth", "N", "operations in flight; a list (1,4,16,64) measures each")
                 .short('t')
+                .value_delimiter(',')
                 .visible_alias("concurrent-ios")
                 .value_parser(value_parser!(u32)),
         )

@@ -1,6 +1,6 @@
 //! `fathom survey`: the main job. Every layer this machine can reach, short and adaptive, in shuffled rounds.
 use crate::{
-    cmd::bench::{execute, require_pool},
+    cmd::{bench_rados::require_pool, execute::execute},
     fail::Fail,
     plan::{
         self,

@@ -9,9 +9,9 @@ pub struct LoadArgs {
     pub read_pct: u32,
     /// Used when no pattern is asked for.
     pub pattern: Pattern,
-    /// Used when no block size is asked for.
+    /// Bytes of one operation.
     pub block: Size,
-    /// Used when no depth is asked for.
+    /// Operations in flight.
     pub depth: u32,
     /// Seed of the run.
     pub seed: u64,
@@ -27,14 +27,20 @@ const DEPTH_MAX: u32 = 65_536;
 /// Memory for the buffers of operations in flight, at most.
 const BUFFERS_MAX: u64 = 4 << 30;
 
+/// Every pair of a block size and a depth asked for, or the defaults.
+pub fn matrix(m: &clap::ArgMatches, block: Size, depth: u32) -> Vec<(Size, u32)> {
+    let blocks: Vec<Size> = m.get_many::<Size>("block-size").map_or_else(|| vec![block], |v| v.copied().collect());
+    let depths: Vec<u32> = m.get_many::<u32>("depth").map_or_else(|| vec![depth], |v| v.copied().collect());
+    blocks.iter().flat_map(|b| depths.iter().map(|d| (*b, *d))).collect()
+}
+
 /// Reads the load flags.
 pub fn load(m: &clap::ArgMatches, args: &LoadArgs) -> Result<Load, Fail> {
     let ns = |name: &str| m.get_one::<Duration>(name).map_or(0, |d| d.as_nanos() as u64);
-    let block = m.get_one::<Size>("block-size").copied().unwrap_or(args.block);
+    let (block, depth) = (args.block, args.depth);
     if block.0 == 0 || block.0 > 1 << 30 {
         return Err(Fail::usage(format!("--block-size {block}: an operation has 1 byte to 1 GiB")));
     }
-    let depth = m.get_one::<u32>("depth").copied().unwrap_or(args.depth);
     if !(1..=DEPTH_MAX).contains(&depth) {
         return Err(Fail::usage(format!("--depth {depth}: 1 to {DEPTH_MAX} operations can be in flight")));
     }

@@ -2,7 +2,7 @@
 mod load;
 pub mod rados;
 
-pub use load::{LoadArgs, load};
+pub use load::{LoadArgs, load, matrix};
 
 use crate::fail::Fail;
 use fathom_load::layers;
