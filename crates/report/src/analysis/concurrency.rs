@@ -55,12 +55,22 @@ pub(crate) fn tables(steps: &[StepResult]) -> Vec<ConcurrencyTable> {
 fn same_load(a: &Step, b: &Step) -> bool {
     let (x, y) = (&a.load, &b.load);
     a.layer == b.layer
-        && a.params == b.params
+        && same_params(a, b)
         && x.mix == y.mix
         && x.pattern == y.pattern
         && x.block_bytes == y.block_bytes
         && x.compressible_pct == y.compressible_pct
         && x.verify == y.verify
+}
+
+/// What objects are called and how many there may be does not make a different load.
+fn same_params(a: &Step, b: &Step) -> bool {
+    let differs = |x: &Step, y: &Step| {
+        x.params
+            .iter()
+            .any(|(key, value)| !matches!(key.as_str(), "prefix" | "objects") && y.params.get(key) != Some(value))
+    };
+    !differs(a, b) && !differs(b, a)
 }
 
 fn table(mut steps: Vec<&StepResult>) -> Option<ConcurrencyTable> {

@@ -1,6 +1,6 @@
 //! Little's law as a check of the measurement: in a closed loop mean latency × rate equals the operations in flight.
 //! A break means that latencies, counts or the depth are not what the report says they are.
-use fathom_model::{Phase, Sample};
+use fathom_model::{AttemptEnd, Phase, Sample};
 use fathom_stats::Little;
 use serde::Serialize;
 
@@ -25,7 +25,9 @@ pub(crate) struct LittleSums {
     depth: u32,
     /// Slot seconds: depth × window.
     slots_s: f64,
-    lag_ns: u64,
+    lag_ns: f64,
+    /// Of the attempt that was opened last, per operation: the account's lag is that of all phases.
+    lag_per_op_ns: f64,
     count: u64,
     sum_ns: u64,
     drain_ns: u64,
@@ -41,10 +43,10 @@ const OPS_PER_SLOT: u64 = 10;
 
 impl LittleSums {
     /// Begins an attempt of `depth` operations in flight over a window of `window_s` seconds.
-    pub(crate) fn open(&mut self, depth: u32, generator_lag_ns: Option<u64>, window_s: f64) {
+    pub(crate) fn open(&mut self, depth: u32, end: Option<&AttemptEnd>, window_s: f64) {
         self.depth = self.depth.saturating_add(depth);
         self.slots_s += f64::from(depth) * window_s;
-        self.lag_ns = self.lag_ns.saturating_add(generator_lag_ns.unwrap_or(0));
+        self.lag_per_op_ns = end.map_or(0.0, |e| e.generator_lag_ns as f64 / e.issued.max(1) as f64);
     }
 
     /// Adds one interval.
@@ -54,6 +56,7 @@ impl LittleSums {
             Phase::Measure => {
                 self.count = self.count.saturating_add(sample.service.count);
                 self.sum_ns = self.sum_ns.saturating_add(sample.service.sum_ns);
+                self.lag_ns += self.lag_per_op_ns * sample.service.count as f64;
                 self.failed = self.failed.saturating_add(sample.failed());
             }
             Phase::Drain => self.drain_ns = self.drain_ns.saturating_add(sample.service.sum_ns),
@@ -64,7 +67,7 @@ impl LittleSums {
     pub(crate) fn merge(&mut self, other: &LittleSums) {
         self.depth = self.depth.max(other.depth);
         self.slots_s += other.slots_s;
-        self.lag_ns = self.lag_ns.saturating_add(other.lag_ns);
+        self.lag_ns += other.lag_ns;
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.drain_ns = self.drain_ns.saturating_add(other.drain_ns);
@@ -79,7 +82,7 @@ impl LittleSums {
         // Rate × mean latency of all attempts over their common slots; per slot, so hosts and repeats need no care.
         let mean_ns = self.sum_ns as f64 / self.count as f64;
         let per_slot_s = self.count as f64 / self.slots_s;
-        let lag_share = self.lag_ns as f64 / 1e9 / self.slots_s;
+        let lag_share = self.lag_ns / 1e9 / self.slots_s;
         let check = fathom_stats::little(1, mean_ns, per_slot_s, lag_share)?;
         let depth = f64::from(self.depth);
         let verdict = match check.verdict {

@@ -146,7 +146,7 @@ pub(crate) fn repeat(step: &Step, attempts: &[&Attempt], findings: &[Finding], r
     let mut defects = Vec::new();
     for attempt in attempts {
         let window = window_s(attempt);
-        little.open(step.load.depth, attempt.end.as_ref().map(|end| end.generator_lag_ns), window);
+        little.open(step.load.depth, attempt.end.as_ref(), window);
         for (verb, pair) in attempt_verbs(attempt) {
             if window > 0.0 {
                 let rate = rates.entry(verb).or_default();
