@@ -50,14 +50,13 @@ fn repeat(repeat: &RepeatResult, total: u64) -> Vec<String> {
             words::seconds(longest)
         ));
     }
-    if let Some(worst) = repeat.stuck.iter().max_by_key(|s| s.age_ns) {
-        let acting: Vec<String> = worst.acting.iter().map(|osd| format!("osd.{osd}")).collect();
+    if let Some(first) = repeat.stuck.first() {
+        let acting: Vec<String> = first.acting.iter().map(|osd| format!("osd.{osd}")).collect();
         let place = if acting.is_empty() { String::new() } else { format!(", acting set {}", acting.join(", ")) };
         list.push(format!(
-            "{name}: {} seen in flight for more than a second, the oldest {} on {}{place}",
+            "{name}: {} seen in flight for more than a second, the first on {}{place}",
             words::plural(repeat.stuck.len() as u64, "operation"),
-            words::duration(worst.age_ns as f64),
-            words::plain(&worst.target)
+            words::plain(&first.target)
         ));
     }
     list
