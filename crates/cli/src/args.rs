@@ -149,14 +149,20 @@ fn layer_command(layer: &'static dyn Layer) -> Command {
 }
 
 fn lab_command() -> Command {
-    let dir = || opt("dir", "DIR", "directory of the lab").value_parser(value_parser!(PathBuf)).default_value("lab");
+    let dir = || {
+        let path = value_parser!(PathBuf);
+        [
+            Arg::new("at").value_name("DIR").value_parser(path.clone()).help("directory of the lab, `lab` by default"),
+            opt("dir", "DIR", "the same as a flag").value_parser(path).conflicts_with("at"),
+        ]
+    };
     Command::new("lab")
         .about("a throw-away real cluster on this machine, for learning and for trying fathom")
         .subcommand_required(true)
         .subcommand(
             Command::new("up")
                 .about("start one")
-                .arg(dir())
+                .args(dir())
                 .arg(opt("osds", "N", "OSDs").value_parser(value_parser!(u32)).default_value("3"))
                 .arg(opt("size", "SIZE", "size of each OSD's sparse file").value_parser(size()).default_value("10G"))
                 .arg(opt("osd-memory", "SIZE", "osd_memory_target").value_parser(size()).default_value("1G"))
@@ -166,13 +172,13 @@ fn lab_command() -> Command {
         .subcommand(
             Command::new("status")
                 .about("look at it")
-                .arg(dir())
+                .args(dir())
                 .arg(flag("json", "print one JSON document instead of text")),
         )
         .subcommand(
             Command::new("down")
                 .about("stop it and remove every trace")
-                .arg(dir())
+                .args(dir())
                 .arg(flag("json", "print one JSON document instead of text")),
         )
 }

@@ -25,6 +25,8 @@ const DEPTH: u64 = 128;
 const SETTLE: Duration = Duration::from_secs(1);
 /// Rounds of looking again; each of them finding something means that somebody is still writing.
 const ROUNDS: u32 = 5;
+/// Looks at a pool that isn't there, `SETTLE` apart.
+const POOL_LOOKS: u32 = 4;
 /// Only pools named like this are ours to delete.
 pub const POOL_PREFIX: &str = "fathom-";
 
@@ -84,28 +86,39 @@ fn remove_pool(handle: &ControlHandle, pool: &str) -> Result<Removed, LoadError>
             "pool {pool} is not named {POOL_PREFIX}…: it can't be one of ours and is left alone"
         )));
     }
-    if handle.pool_id(pool)?.is_none() {
-        return Ok(Removed { removed: 0, absent: 1 });
+    // A client that was killed just after it asked for the pool may still get it: a monitor carries out what it has
+    // received. So a pool that isn't there is looked for again, for longer than a monitor takes to decide.
+    let mut removed = 0;
+    for round in 0..POOL_LOOKS {
+        if handle.pool_id(pool)?.is_some() {
+            delete_pool(handle, pool)?;
+            removed = 1;
+            if round == 0 {
+                break;
+            }
+        }
+        if round + 1 < POOL_LOOKS {
+            std::thread::sleep(SETTLE);
+        }
     }
+    match handle.pool_id(pool)? {
+        None => Ok(Removed { removed, absent: 1 - removed }),
+        Some(_) => Err(LoadError::Failed(format!("pool {pool} was deleted and is there again"))),
+    }
+}
+
+fn delete_pool(handle: &ControlHandle, pool: &str) -> Result<(), LoadError> {
     let command = serde_json::json!({
         "prefix": "osd pool delete", "pool": pool, "pool2": pool, "yes_i_really_really_mean_it": true,
     });
     match handle.command(&Target::Mon, &command.to_string()) {
-        Ok(_) => {}
-        Err(e) if e.errno == libc::EPERM => {
-            return Err(LoadError::Failed(format!(
-                "the monitors don't allow deleting pool {pool}: `ceph config set mon mon_allow_pool_delete true`, \
-                 and `false` again afterwards ({})",
-                e.status
-            )));
-        }
-        Err(e) => {
-            return Err(LoadError::Failed(format!("deleting pool {pool}: {} {}", errno_name(e.errno), e.status)));
-        }
-    }
-    match handle.pool_id(pool)? {
-        None => Ok(Removed { removed: 1, absent: 0 }),
-        Some(_) => Err(LoadError::Failed(format!("pool {pool} was deleted and is there again"))),
+        Ok(_) => Ok(()),
+        Err(e) if e.errno == libc::EPERM => Err(LoadError::Failed(format!(
+            "the monitors don't allow deleting pool {pool}: `ceph config set mon mon_allow_pool_delete true`, \
+             and `false` again afterwards ({})",
+            e.status
+        ))),
+        Err(e) => Err(LoadError::Failed(format!("deleting pool {pool}: {} {}", errno_name(e.errno), e.status))),
     }
 }
 

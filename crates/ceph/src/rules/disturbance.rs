@@ -49,7 +49,10 @@ fn is_recovery(state: &str) -> bool {
 }
 
 fn is_inactive(state: &str) -> bool {
-    !state.is_empty() && !state.split('+').any(|s| s == "active")
+    // `unknown` is a manager that has not heard of the PG, `creating` a pool that is being made: neither says that
+    // operations waited (seen on 16.2.15 while every operation completed).
+    let known = !matches!(state, "" | "unknown") && !state.split('+').any(|s| s.starts_with("creating"));
+    known && !state.split('+').any(|s| s == "active")
 }
 
 fn count(tick: &ClusterTick, is: fn(&str) -> bool) -> u64 {

@@ -111,7 +111,7 @@ fn built(facts: &Facts<'_>, osd: i32, span: Span, title: String, evidence: Strin
     let mut out = finding(
         "osd-unresponsive",
         Severity::Warn,
-        format!("{title} for {}", duration_text(span.to_unix_ns.saturating_sub(span.from_unix_ns) as f64)),
+        format!("{title} for at least {}", duration_text(span.to_unix_ns.saturating_sub(span.from_unix_ns) as f64)),
         format!("from {} on: {evidence}; touched {touched_text}{down}", since_first_load(facts, span)),
         &format!(
             "look at the log and the host of osd.{osd} for that time (`dmesg`, load, disk errors, `ceph tell osd.{osd} dump_historic_slow_ops`); leave these attempts out of comparisons"

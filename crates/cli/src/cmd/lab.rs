@@ -14,11 +14,18 @@ pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
 }
 
 fn dir(m: &clap::ArgMatches) -> PathBuf {
-    m.get_one::<PathBuf>("dir").cloned().unwrap_or_else(|| PathBuf::from("lab"))
+    let named = m.get_one::<PathBuf>("at").or_else(|| m.get_one::<PathBuf>("dir"));
+    named.cloned().unwrap_or_else(|| PathBuf::from("lab"))
 }
 
 fn up(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
     let mut spec = LabSpec::new(dir(m));
+    let asked = ["osds", "size", "osd-memory", "conf"];
+    if asked.iter().all(|a| m.value_source(a) != Some(clap::parser::ValueSource::CommandLine))
+        && let Some(made) = as_made(&spec.dir)
+    {
+        return show(m, &fathom_lab::up(&LabSpec { dir: spec.dir, ..made }, &mut |line| eprintln!("{line}"))?);
+    }
     let get = |name: &str| m.get_one::<Size>(name).map(|s| s.0);
     spec.osds = m.get_one::<u32>("osds").copied().unwrap_or(spec.osds);
     spec.size_bytes = get("size").unwrap_or(spec.size_bytes);
@@ -30,8 +37,19 @@ fn up(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
         spec.conf.push((key.trim().to_owned(), value.trim().to_owned()));
     }
     let info = fathom_lab::up(&spec, &mut |line| eprintln!("{line}"))?;
+    show(m, &info)
+}
+
+/// What the lab in this directory was made with: `up` without flags starts it again as it was.
+fn as_made(dir: &std::path::Path) -> Option<LabSpec> {
+    let text = std::fs::read_to_string(dir.join(fathom_lab::MARKER)).ok()?;
+    let marker: serde_json::Value = serde_json::from_str(&text).ok()?;
+    serde_json::from_value(marker.get("spec")?.clone()).ok()
+}
+
+fn show(m: &clap::ArgMatches, info: &fathom_lab::LabInfo) -> Result<ExitCode, Fail> {
     if m.get_flag("json") {
-        out::json(&info)?;
+        out::json(info)?;
     } else {
         out::print(&info.shell())?;
     }

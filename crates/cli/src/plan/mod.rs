@@ -28,17 +28,38 @@ pub fn info(m: &clap::ArgMatches, name: &str, connect: &Connect) -> RunInfo {
     let id = fathom_run::new_run_id();
     // Shown as JSON numbers too, which carry 53 bits.
     let fresh = u64::from_str_radix(&id, 16).unwrap_or(0) & ((1 << 48) - 1);
+    let seed = m.get_one::<u64>("seed").copied().unwrap_or(fresh);
     RunInfo {
         name: name.to_owned(),
-        command: std::env::args().collect::<Vec<_>>().join(" "),
+        command: repeatable(std::env::args(), seed),
         build: crate::BUILD.to_owned(),
-        seed: m.get_one::<u64>("seed").copied().unwrap_or(fresh),
+        seed,
         started_unix_ns: 0,
         ended_unix_ns: None,
         connect: connect.clone(),
         fsid: String::new(),
         id,
     }
+}
+
+/// The command line that gives the same run again: the seed that was used in it, and not the directory, which is taken.
+fn repeatable(args: impl Iterator<Item = String>, seed: u64) -> String {
+    let mut words = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next() {
+        match arg.split_once('=').map_or(arg.as_str(), |(flag, _)| flag) {
+            "--results" | "--seed" => {
+                if !arg.contains('=') {
+                    args.next();
+                }
+            }
+            _ if arg.contains([' ', '*', '?', '$', '\'', '"']) => {
+                words.push(format!("'{}'", arg.replace('\'', "'\\''")))
+            }
+            _ => words.push(arg),
+        }
+    }
+    format!("{} --seed {seed}", words.join(" "))
 }
 
 /// Where the results go: what was asked for, or a directory named by time.
@@ -54,4 +75,15 @@ pub fn check(step: &Step, connect: &Connect) -> Result<(), Fail> {
     let layer = layers::find(&step.layer).ok_or_else(|| Fail::usage(format!("there is no layer {}", step.layer)))?;
     layer.job(step, connect)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeatable;
+
+    #[test]
+    fn the_command_can_be_pasted() {
+        let given = ["fathom", "bench", "null", "--results", "a b", "--seed=3", "--conf", "a b"].map(str::to_owned);
+        assert_eq!(repeatable(given.into_iter(), 7), "fathom bench null --conf 'a b' --seed 7");
+    }
 }

@@ -15,10 +15,12 @@ pub enum OpenError {
         package: &'static str,
     },
     /// It is there and the dynamic linker refuses it.
-    #[error("{library} can't be loaded: {why}")]
+    #[error("{library} can't be loaded ({why}): install it again (apt install --reinstall {package})")]
     Broken {
         /// Its name.
         library: &'static str,
+        /// The package that brings it on Debian and Ubuntu.
+        package: &'static str,
         /// The linker's words.
         why: String,
     },
@@ -56,7 +58,7 @@ pub(super) fn open(
         }
     }
     Err(match broken {
-        Some(why) => OpenError::Broken { library, why },
+        Some(why) => OpenError::Broken { library, package, why },
         None => OpenError::Absent { library, package },
     })
 }

@@ -26,9 +26,11 @@ fn a_user_with_few_caps_can_work_and_one_with_fewer_is_told_so() {
 
 #[test]
 fn a_missing_pool_is_named_and_so_are_those_that_exist() {
+    // Made first: under nextest each test is a process with a pool of its own.
+    let there = pool();
     let bench = bench(Verb::Write, 4096, json!({"pool": "no-such-pool", "prefix": "x", "objects": "1"}));
     let text = failure(bench.job.prepare(&Ledger::default()));
-    assert!(text.contains("no pool named no-such-pool") && text.contains(pool()), "{text}");
+    assert!(text.contains("no pool named no-such-pool") && text.contains(there), "{text}");
 }
 
 #[test]

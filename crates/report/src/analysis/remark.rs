@@ -1,6 +1,7 @@
 //! What a row of the result table does not show: incomplete, disturbed and unsteady repeats, queueing in front of an
 //! open loop, stalls.
 use super::repeat::{Completeness, RepeatResult};
+use super::stall::STUCK_LIMIT;
 use super::step::{Stability, StepResult};
 use crate::words;
 
@@ -9,9 +10,6 @@ pub(crate) fn remarks(step: &StepResult) -> Vec<String> {
     let mut list: Vec<String> = step.repeats.iter().flat_map(|r| repeat(r, step.repeats_found)).collect();
     if let Some(quiet) = step.undisturbed_ops_per_s {
         list.push(format!("median of the undisturbed repeats alone: {} IOPS", words::figure(quiet)));
-    }
-    if step.stability == Stability::Unstable {
-        list.push("unstable: the repeats differ too much for the median to be quoted".to_owned());
     }
     if (1..3).contains(&step.repeats_counted) && step.stability == Stability::Unknown {
         list.push(format!("{}: too few to know the spread", words::plural(step.repeats_counted, "repeat")));
@@ -28,6 +26,9 @@ fn repeat(repeat: &RepeatResult, total: u64) -> Vec<String> {
     let mut list = Vec::new();
     match (&repeat.completeness, repeat.counted) {
         (Completeness::Whole, _) => {}
+        (Completeness::Empty(_), true) => {
+            list.push(format!("{name} completed nothing in the measured window: it counts as 0 in the median"));
+        }
         (Completeness::Part(why), true) => {
             list.push(format!("{name} counts although incomplete, there is no better one: {why}"));
         }
@@ -54,7 +55,8 @@ fn repeat(repeat: &RepeatResult, total: u64) -> Vec<String> {
         let acting: Vec<String> = first.acting.iter().map(|osd| format!("osd.{osd}")).collect();
         let place = if acting.is_empty() { String::new() } else { format!(", acting set {}", acting.join(", ")) };
         list.push(format!(
-            "{name}: {} seen in flight for more than a second, the first on {}{place}",
+            "{name}: {}{} seen in flight for more than a second, the first on {}{place}",
+            if repeat.stuck.len() >= STUCK_LIMIT { "at least " } else { "" },
             words::plural(repeat.stuck.len() as u64, "operation"),
             words::plain(&first.target)
         ));

@@ -28,7 +28,7 @@ pub struct StuckView {
 }
 
 /// Hung operations listed per repeat: the first ones tell where the trouble is.
-const STUCK_LIMIT: usize = 20;
+pub(crate) const STUCK_LIMIT: usize = 20;
 
 pub(crate) fn stalls(points: &[SeriesPoint]) -> Vec<Stall> {
     let measured: Vec<&SeriesPoint> = points.iter().filter(|p| p.phase == Phase::Measure).collect();

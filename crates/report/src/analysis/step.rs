@@ -167,7 +167,9 @@ pub(crate) fn step(
     choose(&mut repeats);
     let counted: Vec<&Repeat> = repeats.iter().filter(|r| r.result.counted).collect();
     let over = |of: fn(&RepeatResult) -> Option<f64>| Over::of(counted.iter().filter_map(|r| of(&r.result)));
-    let (ops_per_s, bytes_per_s) = (over(|r| r.total.ops_per_s), over(|r| r.total.bytes_per_s));
+    // A counted repeat without a rate completed nothing: that is a rate of 0, and leaving it out would flatter.
+    let rate = |of: fn(&RepeatResult) -> Option<f64>| Over::of(counted.iter().map(|r| of(&r.result).unwrap_or(0.0)));
+    let (ops_per_s, bytes_per_s) = (rate(|r| r.total.ops_per_s), rate(|r| r.total.bytes_per_s));
 
     let mut verbs: BTreeMap<Verb, Pair> = BTreeMap::new();
     let mut little = LittleSums::default();
@@ -232,7 +234,8 @@ fn choose(repeats: &mut [Repeat]) {
         result.counted = match result.completeness {
             Completeness::Whole => true,
             Completeness::Part(_) => !any_whole,
-            Completeness::Empty(_) => false,
+            // Load ran and nothing came back, while other repeats gave something.
+            Completeness::Empty(_) => any_whole && result.measured_s > 0.0,
         };
     }
 }
