@@ -2,9 +2,9 @@
 //! a documented exit code, and nothing left behind.
 use crate::{
     program::{FATHOM, QUICK, Ran, apart, fathom, require_mounts, run},
-    shared_lab::{Cluster, Pool, conf},
+    shared_lab::{Pool, conf, keyring},
 };
-use std::{ffi::OsStr, fs, path::PathBuf, time::Duration};
+use std::{ffi::OsStr, fs, time::Duration};
 use tempfile::TempDir;
 
 /// `fathom bench rados` with these arguments, the lab's conf and a results directory, which must not come to be.
@@ -71,10 +71,9 @@ fn a_user_that_is_not_there() {
 fn a_monitor_that_does_not_answer() {
     let dir = TempDir::new().unwrap();
     // Port 1 answers nobody; the keyring is good, so that only the monitor is to blame.
-    let keyring = PathBuf::from(conf()).parent().unwrap().join("keyring");
-    let text = format!("[global]\nmon_host = v2:127.0.0.1:1\nkeyring = {}\n", keyring.display());
+    let text = format!("[global]\nmon_host = v2:127.0.0.1:1\nkeyring = {}\n", keyring().display());
     let conf = config(&dir, &text);
-    let ran = bench(&["--conf", &conf, "--connect-timeout", "2s"]).says(3, &["monitor", &conf]);
+    let ran = bench(&["--conf", &conf, "--connect-timeout", "2s"]).says(3, &["monitor", "127.0.0.1:1", "2 s"]);
     assert!(ran.took < Duration::from_secs(20), "{ran:?}");
 }
 
@@ -244,9 +243,13 @@ fn a_store_of_a_newer_program() {
     }
 }
 
+/// Also right after the pool was made, when `ceph df` doesn't know it yet.
 #[test]
 fn more_objects_than_there_is_room_for() {
-    let pool = Pool::new(&Cluster::shared(), "room");
-    let ran = run(&mut pool.bench(&["rand", "--max-objects", "1000000000"]), QUICK);
+    let pool = Pool::shared("room");
+    let dir = TempDir::new().unwrap();
+    let mut command = pool.bench(&["rand", "-b", "4k", "--max-objects", "1000000000", "--results"]);
+    let ran = run(command.arg(dir.path().join("r")), Duration::from_secs(15));
     ran.says(4, &["1000000000 objects", &pool.name, "--max-objects"]);
+    assert_eq!(pool.list(), vec![]);
 }

@@ -35,19 +35,16 @@ fn kills() -> u32 {
     std::env::var("FATHOM_TEST_KILLS").map_or(4, |text| text.parse().unwrap())
 }
 
-/// Children of a process that serve it as workers, in the order they were started.
+/// Workers of a controller in the order they were started: its child processes.
 fn workers(pid: u32) -> Vec<u32> {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let all = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     let parent = |child: &u32| {
+        // pid (name) state parent …; the name may hold anything. proc(5)
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        fields.get(1).and_then(|p| p.parse::<u32>().ok())
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse::<u32>().ok())
     };
+    let all = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     let mut found: Vec<u32> = all.filter(|child| parent(child) == Some(pid)).collect();
-    found.extend(children.split_whitespace().filter_map(|c| c.parse::<u32>().ok()));
     found.sort_unstable();
-    found.dedup();
     found
 }
 
@@ -65,18 +62,17 @@ fn rows(file: &Path, table: &str) -> Option<u64> {
 
 /// Objects that look like those of a run and are not: names next to its own, its own names elsewhere.
 fn put_foreign(pool: &Pool, namespace: &str, prefix: &str, until: u64) {
-    let past = format!("{prefix}{}", until + 1_000_000);
-    let names = ["", "00", "007", "-1", "0x", "1_", " 0", "18446744073709551616"];
-    for (n, end) in names.iter().enumerate() {
-        pool.put(namespace, &format!("{prefix}{end}"), format!("foreign {n}").as_bytes());
-    }
-    pool.put(namespace, &past, b"foreign, past the end");
-    pool.put(namespace, &prefix[..prefix.len() - 1], b"foreign, shorter");
+    let ends = ["", "00", "007", "-1", "0x", "1_", " 0", "+1", "1.0", "18446744073709551616"];
+    let mut names: Vec<(&str, String)> = ends.iter().map(|end| (namespace, format!("{prefix}{end}"))).collect();
+    // The ledger names what may exist: the next one and those beyond are somebody else's.
+    names.extend([0, 1, 1_000_000].map(|beyond| (namespace, format!("{prefix}{}", until + beyond))));
+    names.push((namespace, prefix[..prefix.len() - 1].to_owned()));
     for elsewhere in ["", "other"] {
-        for n in [0, 1, until / 2] {
-            pool.put(elsewhere, &format!("{prefix}{n}"), b"foreign, same name elsewhere");
-        }
+        names.extend([0, 1, until / 2].map(|n| (elsewhere, format!("{prefix}{n}"))));
     }
+    let contents: Vec<String> = names.iter().map(|(ns, name)| format!("foreign {ns}/{name}")).collect();
+    let rows = names.iter().zip(&contents).map(|((ns, name), content)| (*ns, name.as_str(), content.as_bytes()));
+    pool.put_all(&rows.collect::<Vec<_>>());
 }
 
 /// The objects a run's ledger names: prefix and bound.
@@ -119,13 +115,7 @@ fn foreign(pool: &Pool, own: &[(String, String, u64)]) -> Contents {
             ns == namespace && index.is_some_and(|n| n < *until && format!("{prefix}{n}") == name)
         })
     };
-    let names = pool.list().into_iter().filter(|(ns, name)| !mine(ns, name));
-    names
-        .map(|(ns, name)| {
-            let content = pool.get(&ns, &name);
-            ((ns, name), content)
-        })
-        .collect()
+    pool.get_all(pool.list().into_iter().filter(|(ns, name)| !mine(ns, name)).collect())
 }
 
 /// One run killed: the controller, or the process that makes its load.
@@ -147,6 +137,7 @@ fn kill_one(pool: &Pool, after: Duration, mode: &str) {
     }
     let before = foreign(pool, &own);
     let cleaned = clean(&pool.cluster, &results);
+    println!("removed {:?} in {:?}", own, cleaned.took);
     let after = pool.contents();
     let left: Vec<_> = after.keys().filter(|k| !before.contains_key(*k)).collect();
     assert_eq!(left, Vec::<&(String, String)>::new(), "left of the run: {cleaned:#?}");

@@ -48,10 +48,15 @@ pub fn run(command: &mut Command, limit: Duration) -> Ran {
 
 /// Starts a command; what it prints goes to files, so that it never waits for a reader.
 pub fn start(command: &mut Command) -> Running {
+    start_from(command, Stdio::null())
+}
+
+/// The same with something to read.
+pub fn start_from(command: &mut Command, input: impl Into<Stdio>) -> Running {
     let (out, err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     let what = format!("{command:?}");
     let child = command
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(out.try_clone().unwrap())
         .stderr(err.try_clone().unwrap())
         .spawn()

@@ -62,7 +62,10 @@ fn a_run_is_told_the_same_in_every_form() {
         assert_eq!(step["account"]["errors"], json!([]));
     }
     for row in json["reconciled"].as_array().unwrap() {
-        assert_eq!(row["client_ops"], row["cluster_ops"], "nobody else uses this pool: {row:#}");
+        // Nobody else uses this pool. Counters may come late on a busy machine, but never from nowhere.
+        assert!(count(row, "cluster_ops") <= count(row, "client_ops"), "{row:#}");
+        let late = row["note"].as_str().unwrap().contains("had not arrived");
+        assert!(row["agrees"] == true || late, "{row:#}");
     }
     assert!(!json["reconciled"].as_array().unwrap().is_empty());
     assert_eq!(json["ledger"]["left"], 0);
@@ -85,7 +88,9 @@ fn a_run_is_told_the_same_in_every_form() {
         let name = step["name"].as_str().unwrap();
         assert!(text.contains(name) && html.contains(name), "{name}");
     }
-    assert!(text.lines().all(|l| l.chars().count() <= 100), "wider than it says: {text}");
+    // A command line to copy stays whole.
+    let wide = |l: &&str| l.chars().count() > 100 && !l.starts_with("  command ");
+    assert_eq!(text.lines().filter(wide).collect::<Vec<_>>(), Vec::<&str>::new(), "wider than asked for");
     opens_offline(&html);
     series_as_csv(&report(&results, &["--csv", "-"]).out, steps);
 }
@@ -122,7 +127,7 @@ fn the_null_layer_adds_up() {
     let step = &json["steps"][0];
     adds_up(step);
     assert_eq!(step["repeats_found"], 3);
-    assert_eq!(step["little"]["depth"], 32);
+    assert_eq!(step["little"]["depth"].as_f64(), Some(32.0));
     let ran = run(fathom(["clean"]).arg(&results), QUICK).exits(0);
     assert_eq!(ran.out.trim(), "nothing to remove");
 }

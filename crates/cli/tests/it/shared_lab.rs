@@ -1,5 +1,5 @@
 //! The one lab that all tests share, and what each makes in it for itself: pools that go with their guard.
-use crate::program::{Ran, fathom, run};
+use crate::program::{Ran, fathom, run, start_from};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -17,10 +17,30 @@ pub fn conf() -> String {
     std::env::var("FATHOM_TEST_CONF").expect("run ./test, it starts the lab")
 }
 
-/// The shared lab's directory.
-pub fn lab_dir() -> PathBuf {
-    std::env::var_os("FATHOM_TEST_LAB").expect("run ./test, it starts the lab").into()
+/// Its keyring.
+pub fn keyring() -> PathBuf {
+    let lab: PathBuf = std::env::var_os("FATHOM_TEST_LAB").expect("run ./test, it starts the lab").into();
+    lab.join("keyring")
 }
+
+/// Reads and writes many objects in one go: a process of `rados` for each would take most of the tests' time. This is
+/// Ceph's own binding, which its `ceph` program needs, too: what it sees does not depend on the program under test.
+const OBJECTS: &str = r#"
+import json, rados, sys
+conf, pool, what = sys.argv[1:]
+asked = json.load(sys.stdin)
+with rados.Rados(conffile=conf, name="client.admin") as cluster, cluster.open_ioctx(pool) as io:
+    if what == "list":
+        io.set_namespace(rados.LIBRADOS_ALL_NSPACES)
+        found = [[o.nspace or "", o.key] for o in io.list_objects()]
+    for n, (namespace, name, *content) in enumerate(asked):
+        io.set_namespace(namespace)
+        if what == "put":
+            io.write_full(name, bytes.fromhex(content[0]))
+        elif what == "get":
+            asked[n].append(io.read(name, 64 << 20).hex())
+json.dump(found if what == "list" else asked, sys.stdout)
+"#;
 
 /// A name nobody else uses, in this process or another.
 pub fn unique(what: &str) -> String {
@@ -114,40 +134,65 @@ impl Pool {
         command
     }
 
+    fn objects(&self, what: &str, asked: &Value) -> Vec<Vec<String>> {
+        use std::io::{Seek as _, Write as _};
+        let mut stdin = tempfile::tempfile().unwrap();
+        stdin.write_all(asked.to_string().as_bytes()).unwrap();
+        stdin.rewind().unwrap();
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", OBJECTS, &self.cluster.conf, &self.name, what]);
+        let ran = start_from(&mut command, stdin).end(TOOL);
+        assert_eq!(ran.code, Some(0), "{what} {asked}: {ran:#?}");
+        serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"))
+    }
+
+    /// Writes objects: namespace, name, content.
+    pub fn put_all(&self, objects: &[(&str, &str, &[u8])]) {
+        let rows: Vec<[String; 3]> =
+            objects.iter().map(|(ns, name, bytes)| [(*ns).to_owned(), (*name).to_owned(), to_hex(bytes)]).collect();
+        self.objects("put", &serde_json::json!(rows));
+    }
+
     pub fn put(&self, namespace: &str, name: &str, content: &[u8]) {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("content");
-        std::fs::write(&file, content).unwrap();
-        self.rados(&["-N", namespace, "put", name, file.to_str().unwrap()]);
+        self.put_all(&[(namespace, name, content)]);
     }
 
     pub fn get(&self, namespace: &str, name: &str) -> Vec<u8> {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("content");
-        self.rados(&["-N", namespace, "get", name, file.to_str().unwrap()]);
-        std::fs::read(&file).unwrap()
+        self.get_all([(namespace.to_owned(), name.to_owned())].into()).into_values().next().unwrap()
+    }
+
+    /// These objects with their content.
+    pub fn get_all(&self, names: Vec<(String, String)>) -> Contents {
+        let rows = self.objects("get", &serde_json::json!(names));
+        rows.into_iter()
+            .map(|row| {
+                let [ns, name, content] = <[String; 3]>::try_from(row).unwrap();
+                ((ns, name), from_hex(&content))
+            })
+            .collect()
     }
 
     /// Namespace and name of every object.
     pub fn list(&self) -> Vec<(String, String)> {
-        let ran = self.rados(&["ls", "--all", "--format=json"]);
-        let objects: Vec<Value> = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
-        let text = |o: &Value, key: &str| o[key].as_str().unwrap().to_owned();
-        let mut names: Vec<_> = objects.iter().map(|o| (text(o, "namespace"), text(o, "name"))).collect();
+        let rows = self.objects("list", &serde_json::json!([]));
+        let mut names: Vec<(String, String)> =
+            rows.into_iter().map(|row| <[String; 2]>::try_from(row).unwrap().into()).collect();
         names.sort();
         names
     }
 
     /// Everything in the pool with its content.
     pub fn contents(&self) -> Contents {
-        self.list()
-            .into_iter()
-            .map(|(ns, name)| {
-                let content = self.get(&ns, &name);
-                ((ns, name), content)
-            })
-            .collect()
+        self.get_all(self.list())
     }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }
 
 impl Drop for Pool {

@@ -6,27 +6,23 @@ use crate::{
 use fathom_lab::{LabSpec, down, pause, resume, up};
 use serde_json::Value;
 use std::{
+    panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
-/// A lab of one test's own. One at a time, across processes: the machine is small.
+/// A lab of its own: nobody else's run may meet an OSD that we stop.
 struct OwnLab {
     dir: PathBuf,
     _parent: TempDir,
-    _turn: std::fs::File,
 }
 
 impl OwnLab {
     fn up() -> OwnLab {
-        // One file for all users of the machine's temporary directory, made by whoever comes first.
-        let path = std::env::temp_dir().join("fathom-test-own-lab.lock");
-        let turn = std::fs::File::options().create(true).truncate(false).write(true).open(path).unwrap();
-        turn.lock().unwrap();
         let parent = TempDir::new().unwrap();
         let dir = parent.path().canonicalize().unwrap().join("lab");
-        let own = OwnLab { dir, _parent: parent, _turn: turn };
+        let own = OwnLab { dir, _parent: parent };
         let spec = LabSpec { size_bytes: 2 << 30, ..LabSpec::new(&own.dir) };
         up(&spec, &mut |line| println!("{line}")).unwrap_or_else(|e| panic!("{e}"));
         own
@@ -66,9 +62,22 @@ fn json(results: &Path) -> Value {
     run(fathom(["report", "--json"]).arg(results), QUICK).exits(0).json()
 }
 
+/// All in one test, because a lab takes longer to come up than any of them takes. Each is run, whatever became of the
+/// others.
 #[test]
-fn one_osd_stops() {
+fn osds_that_stop() {
     let lab = OwnLab::up();
+    let scenes: [(&str, fn(&OwnLab)); 3] = [
+        ("one OSD stops", one_osd_stops),
+        ("an open loop shows the stall", an_open_loop_shows_the_stall),
+        ("all OSDs stop", all_osds_stop),
+    ];
+    let failed = |scene: fn(&OwnLab)| std::panic::catch_unwind(AssertUnwindSafe(|| scene(&lab))).is_err();
+    let wrong: Vec<&str> = scenes.into_iter().filter(|(_, scene)| failed(*scene)).map(|(name, _)| name).collect();
+    assert!(wrong.is_empty(), "these went wrong, see above: {wrong:?}");
+}
+
+fn one_osd_stops(lab: &OwnLab) {
     let pool = Pool::new(&lab.cluster(), "stall");
     let dir = TempDir::new().unwrap();
     let results = dir.path().join("r");
@@ -108,9 +117,7 @@ fn one_osd_stops() {
     assert_eq!(pool.list(), vec![], "what timed out may have been written: it must be gone, too");
 }
 
-#[test]
-fn all_osds_stop() {
-    let lab = OwnLab::up();
+fn all_osds_stop(lab: &OwnLab) {
     let pool = Pool::new(&lab.cluster(), "stall");
     let dir = TempDir::new().unwrap();
     let results = dir.path().join("r");
@@ -137,9 +144,7 @@ fn all_osds_stop() {
 
 /// Half the rate a closed loop reaches, and one stop of two seconds: who asks for the time since an operation was due
 /// sees it, who asks for the time since it was sent hardly does.
-#[test]
-fn an_open_loop_shows_the_stall() {
-    let lab = OwnLab::up();
+fn an_open_loop_shows_the_stall(lab: &OwnLab) {
     let pool = Pool::new(&lab.cluster(), "stall");
     let dir = TempDir::new().unwrap();
     let base = ["-b", "4k", "-t", "4", "--repeat", "1", "--ramp", "1s"];
