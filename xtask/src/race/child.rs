@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// `/proc` counts CPU time in these on every Linux that Rust's x86-64 and aarch64 targets run on (`USER_HZ`).
-const TICKS_PER_S: f64 = 100.0;
+pub const TICKS_PER_S: f64 = 100.0;
 
 /// What a child left.
 pub struct Ended {

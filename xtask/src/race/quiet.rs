@@ -1,5 +1,7 @@
 //! Whether anybody else uses the machine. A build beside a race decides it.
+use super::child::TICKS_PER_S;
 use anyhow::{Context as _, Result};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// An idle lab with its daemons keeps two CPUs busy to about a tenth.
@@ -18,6 +20,44 @@ pub fn wait(patience: Duration) -> Result<f64> {
             return Ok(busy);
         }
     }
+}
+
+/// CPU use of the machine up to a moment, to tell what others used of it meanwhile.
+pub struct Mark {
+    all: (u64, u64),
+    cluster: u64,
+}
+
+impl Mark {
+    /// `conf` is how the cluster's daemons on this machine are known: it is on their command lines.
+    pub fn now(conf: &Path) -> Result<Mark> {
+        Ok(Mark { all: read()?, cluster: daemons(&conf.to_string_lossy()) })
+    }
+
+    /// What was used since by neither the cluster nor the client, which used `client_cpu_s`: the share of all CPUs,
+    /// 0 to 1. The kernel's own threads are among the others.
+    pub fn others(&self, conf: &Path, client_cpu_s: f64) -> Result<f64> {
+        let now = Mark::now(conf)?;
+        let ours = now.cluster.saturating_sub(self.cluster) + (client_cpu_s * TICKS_PER_S) as u64;
+        let busy = (now.all.0.saturating_sub(ours), now.all.1);
+        Ok(share(self.all, busy))
+    }
+}
+
+/// Ticks used so far by processes that have `conf` on their command lines.
+fn daemons(conf: &str) -> u64 {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    entries
+        .flatten()
+        .filter(|e| std::fs::read_to_string(e.path().join("cmdline")).is_ok_and(|line| line.contains(conf)))
+        .filter_map(|e| own_ticks(&std::fs::read_to_string(e.path().join("stat")).ok()?))
+        .sum()
+}
+
+/// `utime` + `stime`, fields 14 and 15 of proc(5).
+fn own_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
 fn read() -> Result<(u64, u64)> {
@@ -42,6 +82,12 @@ fn share(before: (u64, u64), after: (u64, u64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn own_times_are_the_14th_and_15th_field() {
+        assert_eq!(own_ticks("7 (a b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 130 14"), Some(11 + 12));
+        assert_eq!(own_ticks("7 (x) S 1"), None);
+    }
 
     #[test]
     fn shares_of_proc_stat() {

@@ -7,7 +7,10 @@ use std::time::Duration;
 /// One run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
+    pub ops: u64,
     pub ops_per_s: f64,
+    /// CPU of the whole process.
+    pub whole_cpu_s: f64,
     /// CPU time of the process without that of starting and ending it ÷ operations.
     pub cpu_ns_per_op: f64,
 }
@@ -58,7 +61,12 @@ impl RadosBench<'_> {
         let ended = self.cluster.rados(&[&["bench"], &args[..]].concat(), deadline)?;
         let (ops, time_s) = totals(&ended.stdout).with_context(|| format!("rados bench printed {}", ended.stdout))?;
         let cpu_s = (ended.cpu_s - self.start_up_cpu_s).max(0.0);
-        Ok(Run { ops_per_s: ops as f64 / time_s, cpu_ns_per_op: cpu_s * 1e9 / ops as f64 })
+        Ok(Run {
+            ops,
+            whole_cpu_s: ended.cpu_s,
+            ops_per_s: ops as f64 / time_s,
+            cpu_ns_per_op: cpu_s * 1e9 / ops as f64,
+        })
     }
 
     /// Removes what a run wrote.

@@ -6,8 +6,12 @@ use fathom_model::{Load, Pace, StopReason};
 use std::time::Duration;
 
 fn cancelled(job: &Delay, load: &Load) -> Outcome {
-    let mut ledger = Ledger::of_nothing();
-    ledger.cancel_after = Some(Duration::from_millis(200));
+    cancelled_by(Ledger::of_nothing(), job, load)
+}
+
+fn cancelled_by(mut ledger: Ledger, job: &Delay, load: &Load) -> Outcome {
+    // Not where an interval ends.
+    ledger.cancel_after = Some(Duration::from_millis(230));
     let outcome = drive_with(job, load, &ledger, Duration::from_secs(6));
     assert_eq!(outcome.account.end.stop, StopReason::Cancelled);
     outcome
@@ -58,4 +62,13 @@ fn in_the_ramp_no_less_than_later() {
     let outcome = cancelled(&Delay::of(Duration::from_millis(1)), &Load { ramp_ns: 600_000 * MS, ..long() });
     assert!(outcome.took < Duration::from_secs(2), "{:?}", outcome.took);
     assert_eq!(outcome.account.end.window_ns, 0, "nothing was measured");
+}
+
+#[test]
+fn told_late_when_a_lane_has_begun_another_interval() {
+    let mut ledger = Ledger::of_nothing();
+    // Longer than an interval, as when the thread that asks loses its CPU in between.
+    ledger.cancel_takes = Duration::from_millis(130);
+    let outcome = cancelled_by(ledger, &Delay::of(Duration::from_millis(1)), &long());
+    assert!(outcome.took < Duration::from_secs(2), "{:?}", outcome.took);
 }

@@ -172,6 +172,8 @@ pub struct Ledger {
     witness: Option<Witness>,
     /// How long after the start of load the attempt is to end.
     pub cancel_after: Option<Duration>,
+    /// How long it takes to tell that it is to end.
+    pub cancel_takes: Duration,
     pub started: OnceLock<Instant>,
 }
 
@@ -226,6 +228,10 @@ impl Cx for Ledger {
     fn note(&self, _: &str) {}
     fn cancelled(&self) -> bool {
         let Some(after) = self.cancel_after else { return false };
-        self.started.get().is_some_and(|at| at.elapsed() >= after)
+        let over = self.started.get().is_some_and(|at| at.elapsed() >= after);
+        if over {
+            std::thread::sleep(self.cancel_takes);
+        }
+        over
     }
 }
