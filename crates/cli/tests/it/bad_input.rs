@@ -161,9 +161,16 @@ fn words_that_do_not_go_together() {
     wrong(&["write", "--pattern", "uniform"]).says(2, &["--pattern", "mixed"]);
     wrong(&["mixed", "--rados-bench-objects", "-p", "x"]).says(2, &["--rados-bench-objects"]);
     wrong(&["--rados-bench-objects"]).says(2, &["--rados-bench-objects", "-p"]);
-    wrong(&["--repeat", "0"]).says(2, &["--repeat"]);
     unparsable(wrong(&["--max-objects", "0"]), &["--max-objects"]);
     unparsable(wrong(&["--compressible", "101"]), &["--compressible"]);
+}
+
+/// Not once is not a run; it is not made once in silence.
+#[test]
+fn repeats_that_are_none() {
+    let dir = TempDir::new().unwrap();
+    let mut null = fathom(["bench", "null", "--duration", "100ms", "--ramp", "0", "--repeat", "0", "-q", "--results"]);
+    run(null.arg(dir.path().join("r")), QUICK).exits(2).mentions(&["--repeat"]);
 }
 
 #[test]

@@ -75,19 +75,43 @@ fn put_foreign(pool: &Pool, namespace: &str, prefix: &str, until: u64) {
     pool.put_all(&rows.collect::<Vec<_>>());
 }
 
-/// The objects a run's ledger names: prefix and bound.
-fn named(results: &Path) -> Vec<(String, String, u64)> {
-    let sql = rusqlite::Connection::open(results.join("run.sqlite")).unwrap();
-    let mut query = sql.prepare("SELECT made FROM ledger").unwrap();
-    let rows: Vec<String> = query.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
-    rows.iter()
-        .map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap())
-        .filter(|made| made["made"] == "objects")
-        .map(|made| {
+/// What a run's ledger names.
+#[derive(Debug, Default)]
+struct Named {
+    /// Namespace, prefix and bound.
+    ranges: Vec<(String, String, u64)>,
+    /// Namespace and name.
+    singles: Vec<(String, String)>,
+}
+
+impl Named {
+    fn of(results: &Path) -> Named {
+        let sql = rusqlite::Connection::open(results.join("run.sqlite")).unwrap();
+        let mut query = sql.prepare("SELECT made FROM ledger").unwrap();
+        let rows: Vec<String> = query.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+        let mut named = Named::default();
+        for row in rows {
+            let made: serde_json::Value = serde_json::from_str(&row).unwrap();
             let text = |key: &str| made[key].as_str().unwrap().to_owned();
-            (text("namespace"), text("prefix"), made["until"].as_u64().unwrap())
-        })
-        .collect()
+            match text("made").as_str() {
+                "objects" => {
+                    named.ranges.push((text("namespace"), text("prefix"), made["until"].as_u64().unwrap()));
+                }
+                "object" => named.singles.push((text("namespace"), text("name"))),
+                _ => {}
+            }
+        }
+        named
+    }
+
+    fn has(&self, namespace: &str, name: &str) -> bool {
+        let single = self.singles.iter().any(|(ns, n)| (ns.as_str(), n.as_str()) == (namespace, name));
+        single
+            || self.ranges.iter().any(|(ns, prefix, until)| {
+                let index = name.strip_prefix(prefix.as_str()).and_then(|n| n.parse::<u64>().ok());
+                ns == namespace && index.is_some_and(|n| n < *until && format!("{prefix}{n}") == name)
+            })
+    }
 }
 
 #[track_caller]
@@ -108,36 +132,44 @@ fn clean(cluster: &Cluster, results: &Path) -> Ran {
 }
 
 /// Everything that is not one of the run's own objects.
-fn foreign(pool: &Pool, own: &[(String, String, u64)]) -> Contents {
-    let mine = |ns: &str, name: &str| {
-        own.iter().any(|(namespace, prefix, until)| {
-            let index = name.strip_prefix(prefix.as_str()).and_then(|n| n.parse::<u64>().ok());
-            ns == namespace && index.is_some_and(|n| n < *until && format!("{prefix}{n}") == name)
-        })
-    };
-    pool.get_all(pool.list().into_iter().filter(|(ns, name)| !mine(ns, name)).collect())
+fn foreign(pool: &Pool, own: &Named) -> Contents {
+    pool.get_all(pool.list().into_iter().filter(|(ns, name)| !own.has(ns, name)).collect())
 }
 
-/// One run killed: the controller, or the process that makes its load.
-fn kill_one(pool: &Pool, after: Duration, mode: &str) {
+/// When a run is killed, and what it does then.
+struct Death {
+    /// Mode, objects.
+    load: [&'static str; 2],
+    /// After the store is there.
+    after: Duration,
+    /// This long after Ctrl-C: while it cleans up.
+    cleaning: Option<Duration>,
+}
+
+fn kill_one(pool: &Pool, death: &Death) {
     let dir = TempDir::new().unwrap();
     let results = dir.path().join("r");
     let namespace = unique("ns");
     pool.put(&namespace, "there before", b"foreign, there before");
-    let args = [mode, "-N", &namespace, "-b", "4k", "-t", "8", "--max-objects", "200000", "--duration", "60s"];
+    let [mode, objects] = death.load;
+    let args = [mode, "-N", &namespace, "-b", "4k", "-t", "8", "--max-objects", objects, "--duration", "60s"];
     let mut running = start(pool.bench(&args).args(["--ramp", "0", "--repeat", "2", "--results"]).arg(&results));
     until_stored(&mut running, &results);
-    std::thread::sleep(after);
+    std::thread::sleep(death.after);
     assert!(running.goes_on(), "it ended before it was killed: {}", running.err_so_far());
+    if let Some(cleaning) = death.cleaning {
+        running.signal(Signal::INT);
+        std::thread::sleep(cleaning);
+    }
     running.kill();
     report_works(&results);
-    let own = named(&results);
-    for (namespace, prefix, until) in &own {
+    let own = Named::of(&results);
+    for (namespace, prefix, until) in &own.ranges {
         put_foreign(pool, namespace, prefix, *until);
     }
     let before = foreign(pool, &own);
     let cleaned = clean(&pool.cluster, &results);
-    println!("removed {:?} in {:?}", own, cleaned.took);
+    println!("cleaned {own:?} in {:?}", cleaned.took);
     let after = pool.contents();
     let left: Vec<_> = after.keys().filter(|k| !before.contains_key(*k)).collect();
     assert_eq!(left, Vec::<&(String, String)>::new(), "left of the run: {cleaned:#?}");
@@ -153,10 +185,12 @@ fn killed_at_random_moments() {
     let pool = Pool::shared("killed");
     let mut moments = Moments::new();
     for n in 0..kills() {
-        let after = Duration::from_millis(moments.below(9000));
-        let mode = ["write", "rand"][(n % 2) as usize];
-        println!("kill {n}: {mode}, {after:?} after the store is there");
-        kill_one(&pool, after, mode);
+        // While it writes, while it fills a data set, while it uses one, and while it cleans up.
+        let load = [["write", "200000"], ["rand", "20000"], ["mixed", "100"], ["write", "200000"]][(n % 4) as usize];
+        let after = Duration::from_millis(moments.below(8000));
+        let cleaning = (n % 4 == 3).then(|| Duration::from_millis(moments.below(2500)));
+        println!("kill {n}: {load:?}, {after:?} after the store is there, {cleaning:?} after Ctrl-C");
+        kill_one(&pool, &Death { load, after, cleaning });
     }
 }
 

@@ -59,3 +59,34 @@ fn full_in_the_middle_of_the_load() {
     assert!(told.iter().any(|l| l.contains("run.sqlite") && l.contains("full")), "{ran:#?}");
     assert_eq!(pool.list(), vec![], "left behind: {ran:#?}");
 }
+
+/// A run that could not begin leaves nothing that would stand in the way of the next.
+#[test]
+fn room_is_made() {
+    require_mounts();
+    let dir = TempDir::new().unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=16k none "$1"
+        run() { "$2" bench null --duration 100ms --ramp 0 --repeat 1 -q --results "$1/results"; }
+        code=0; run "$@" || code=$?
+        [ $code = 7 ] || { echo "on a full disk: $code"; exit 1; }
+        mount -o remount,size=8m "$1"
+        run "$@"
+    "#;
+    run(&mut apart(script, &[dir.path().as_os_str(), FATHOM.as_ref()]), QUICK).exits(0);
+}
+
+/// Somebody else's results, or a copy on a read-only disk: to look at them nothing has to be written.
+#[test]
+fn results_that_can_only_be_read() {
+    require_mounts();
+    let dir = TempDir::new().unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=8m none "$1"
+        "$2" bench null --duration 100ms --ramp 0 --repeat 1 -q --results "$1/results"
+        mount -o remount,ro "$1"
+        "$2" report "$1/results"
+    "#;
+    let ran = run(&mut apart(script, &[dir.path().as_os_str(), FATHOM.as_ref()]), QUICK).exits(0);
+    assert_eq!(ran.out.matches("VERDICT").count(), 2, "{ran:#?}");
+}

@@ -13,3 +13,4 @@ mod program;
 mod report;
 mod shared_lab;
 mod stall;
+mod survey;

@@ -62,18 +62,26 @@ fn json(results: &Path) -> Value {
     run(fathom(["report", "--json"]).arg(results), QUICK).exits(0).json()
 }
 
+/// What happens, and the function that makes it happen.
+type Scene = (&'static str, fn(&OwnLab));
+
 /// All in one test, because a lab takes longer to come up than any of them takes. Each is run, whatever became of the
 /// others.
 #[test]
 fn osds_that_stop() {
     let lab = OwnLab::up();
-    let scenes: [(&str, fn(&OwnLab)); 3] = [
+    let scenes: [Scene; 3] = [
         ("one OSD stops", one_osd_stops),
         ("an open loop shows the stall", an_open_loop_shows_the_stall),
         ("all OSDs stop", all_osds_stop),
     ];
-    let failed = |scene: fn(&OwnLab)| std::panic::catch_unwind(AssertUnwindSafe(|| scene(&lab))).is_err();
-    let wrong: Vec<&str> = scenes.into_iter().filter(|(_, scene)| failed(*scene)).map(|(name, _)| name).collect();
+    let failed = |scene: Scene| {
+        let began = Instant::now();
+        let failed = std::panic::catch_unwind(AssertUnwindSafe(|| scene.1(&lab))).is_err();
+        println!("{:?}", began.elapsed());
+        failed
+    };
+    let wrong: Vec<&str> = scenes.into_iter().filter(|scene| failed(*scene)).map(|(name, _)| name).collect();
     assert!(wrong.is_empty(), "these went wrong, see above: {wrong:?}");
 }
 
@@ -81,12 +89,12 @@ fn one_osd_stops(lab: &OwnLab) {
     let pool = Pool::new(&lab.cluster(), "stall");
     let dir = TempDir::new().unwrap();
     let results = dir.path().join("r");
-    let args = ["-b", "4k", "-t", "16", "--duration", "12s", "--repeat", "1", "--op-timeout", "2s", "--results"];
+    let args = ["-b", "4k", "-t", "16", "--duration", "10s", "--repeat", "1", "--op-timeout", "2s", "--results"];
     let mut running = start(pool.bench(&args).arg(&results));
     running.until_err(" 3s ", RUN);
     let paused = Paused::new(&lab.dir, 1);
     let since = Instant::now();
-    std::thread::sleep(Duration::from_secs(6));
+    std::thread::sleep(Duration::from_secs(5));
     drop(paused);
     // The rest of the run, the operations' deadline, and what comes after; without the OSD it would be no longer.
     let ran = running.end(RUN);
@@ -154,7 +162,7 @@ fn an_open_loop_shows_the_stall(lab: &OwnLab) {
     let results = dir.path().join("open");
     let rate = format!("{rate:.0}");
     let mut command = pool.bench(&base);
-    command.args(["--duration", "16s", "--rate", &rate, "--results"]).arg(&results);
+    command.args(["--duration", "12s", "--rate", &rate, "--results"]).arg(&results);
     let mut running = start(&mut command);
     running.until_err(" 5s ", RUN);
     let paused = Paused::new(&lab.dir, 1);
