@@ -51,7 +51,7 @@ const WORKLOADS: [Workload; 3] = [
 /// What is the same on both sides, what is not, and what each figure contains.
 const CONDITIONS: &str = "\
 Both: one pool and namespace, one client process, incompressible or not makes no difference (no compression). Writes make
-new objects, with the allocation hints of `rados bench`, no ramp; each run's objects are removed before the next run.
+new objects, both without allocation hints (`rados bench --no-hints`), no ramp; each run's objects are removed before the next.
 Random reads of 4096 whole objects, not verified on either side; ours are written before each run, theirs once.
 IOPS: ours are operations completed in the measured window ÷ window; theirs are operations ÷ `Total time run`.
 CPU per operation: ours is the worker process, user and system, all threads, in the measured window ÷ operations in it;
@@ -154,7 +154,7 @@ impl Race<'_> {
         quiet::wait(self.patience)?;
         let (conf, duration) = (self.cluster.conf.to_string_lossy(), format!("{}s", self.seconds));
         let mode = if w.write { "write" } else { "rand" };
-        let more: &[&str] = if w.write { &["--hints"] } else { &["--max-objects", DATA_SET] };
+        let more: &[&str] = if w.write { &[] } else { &["--max-objects", DATA_SET] };
         let place = ["rados", mode, "-c", &*conf, "-p", &self.cluster.pool, "-N", NAMESPACE];
         let load = ["-b", w.block, "-t", DEPTH, "--duration", &*duration, "--ramp", "0s", "--repeat", "1"];
         let deadline = Duration::from_secs(u64::from(self.seconds) + 300);

@@ -53,9 +53,22 @@ impl RadosBench<'_> {
         let seconds_text = seconds.to_string();
         let args = match mode {
             Mode::Write { block, name } => {
-                vec![&*seconds_text, "write", "-b", block, "-t", depth, "--no-cleanup", "--run-name", name]
+                vec![
+                    &*seconds_text,
+                    "write",
+                    "-b",
+                    block,
+                    "-t",
+                    depth,
+                    "--no-hints",
+                    "--no-cleanup",
+                    "--run-name",
+                    name,
+                ]
             }
-            Mode::Rand { name } => vec![&*seconds_text, "rand", "-t", depth, "--no-verify", "--run-name", name],
+            Mode::Rand { name } => {
+                vec![&*seconds_text, "rand", "-t", depth, "--no-hints", "--no-verify", "--run-name", name]
+            }
         };
         let deadline = Duration::from_secs(u64::from(seconds) + 120);
         let ended = self.cluster.rados(&[&["bench"], &args[..]].concat(), deadline)?;
