@@ -40,7 +40,7 @@ impl User {
 
 impl Drop for User {
     fn drop(&mut self) {
-        self.cluster.ceph(&["auth", "rm", &self.name]);
+        self.cluster.forget(&["auth", "rm", &self.name]);
     }
 }
 
