@@ -80,7 +80,7 @@ fn load_args(command: Command) -> Command {
             "PERCENT",
             "end when the 95 % interval of the rate is within ± this (needs 3 s at least; --duration is the cap)",
         ))
-        .arg(opt("repeat", "N", "how often to measure").value_parser(value_parser!(u32)))
+        .arg(opt("repeat", "N", "how often to measure").value_parser(value_parser!(u32).range(1..=1000)))
         .arg(opt("rate", "OPS/S", "open loop: operations due per second, whether or not earlier ones ended"))
         .arg(flag("poisson", "open loop: exponentially distributed arrivals instead of even ones"))
         .arg(opt("pattern", "P", "addresses: seq, uniform or zipf:THETA"))

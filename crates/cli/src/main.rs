@@ -36,7 +36,7 @@ fn main() -> std::process::ExitCode {
     match result {
         Ok(exit) => code(exit),
         Err(fail) => {
-            eprintln!("fathom: {}", fail.text);
+            out::say(format!("fathom: {}", fail.text));
             code(fail.exit)
         }
     }

@@ -3,6 +3,11 @@ use crate::fail::Fail;
 use fathom_model::ExitCode;
 use std::io::{ErrorKind, Write as _};
 
+/// Tells a person something, on stderr. A reader that went away must not end a run or a clean-up in the middle.
+pub fn say(text: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Prints a whole result.
 pub fn print(text: &str) -> Result<(), Fail> {
     let mut stdout = std::io::stdout().lock();

@@ -260,7 +260,8 @@ fn why_not(cluster: &Cluster, connect: &Connect, user: &str, errno: Errno) -> St
             )
         }
         libc::ENOENT if mons.is_empty() => {
-            "the configuration names no monitor: add `mon host = …` to ceph.conf".to_owned()
+            let conf = connect.conf.as_deref().unwrap_or("ceph.conf");
+            format!("the configuration names no monitor: add `mon host = …` to {conf}")
         }
         libc::EINVAL if !mons.is_empty() => {
             format!("monitor address {mons} can't be used (does the name resolve?): check `mon host` in ceph.conf")

@@ -465,14 +465,20 @@ impl<'a> Driver<'a> {
         let end_ns = self.signals.end_ns.load(Relaxed);
         while now_ns >= self.boundary_ns {
             let at_ns = self.boundary_ns.min(end_ns);
-            let phase = if at_ns < self.load.ramp_ns {
-                Phase::Ramp
-            } else if at_ns < end_ns {
-                Phase::Measure
-            } else {
+            // The end first: a cancel may come before the ramp is over.
+            let phase = if at_ns >= end_ns {
                 Phase::Drain
+            } else if at_ns < self.load.ramp_ns {
+                Phase::Ramp
+            } else {
+                Phase::Measure
             };
-            self.swap(at_ns, phase);
+            if at_ns <= self.tally.start_ns {
+                // A cancel that was told late: the end lies before this interval began, so all of it is drain.
+                self.tally.phase = phase;
+            } else {
+                self.swap(at_ns, phase);
+            }
             self.boundary_ns = if phase == Phase::Drain { u64::MAX } else { boundary(self.load, at_ns).min(end_ns) };
         }
     }

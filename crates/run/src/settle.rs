@@ -13,8 +13,8 @@ use std::{
 };
 
 const POLL: Duration = Duration::from_millis(500);
-/// Counters that did not move for this long are taken for final: longer than OSDs' and manager's periods (5 s each).
-const STILL: Duration = Duration::from_millis(6500);
+/// Counters that did not move for this long are taken for final: the OSDs' and the manager's period, 5 s each, add up.
+const STILL: Duration = Duration::from_millis(10_500);
 /// Longest wait: with other clients on the pool they never come to rest.
 const LIMIT: Duration = Duration::from_secs(30);
 

@@ -6,7 +6,7 @@ use fathom_model::{
     Attempt, AttemptEnd, ErrorClass, Event, EventKind, Fact, Latency, LedgerEntry, Made, Phase, RunData, RunInfo,
     Sample, Step, Verb,
 };
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the results directory.
@@ -65,6 +65,24 @@ pub struct Store {
     sql: Connection,
     path: PathBuf,
     open: bool,
+    writes: bool,
+}
+
+impl Drop for Store {
+    /// Folds the log into the one file, so that it can be copied, and read where nothing can be written. A store that
+    /// somebody else has open stays as it is.
+    fn drop(&mut self) {
+        if self.writes {
+            let _ = self.commit();
+            let _ = self.sql.busy_timeout(std::time::Duration::ZERO);
+            let _ = self.sql.pragma_update(None, "journal_mode", "DELETE");
+        }
+    }
+}
+
+/// A character of a path in SQLite's `file:` form.
+fn escaped(c: char) -> String {
+    if matches!(c, '%' | '?' | '#') { format!("%{:02X}", c as u32) } else { c.to_string() }
 }
 
 const TABLES: &str = "
@@ -110,9 +128,22 @@ impl Store {
         if path.exists() {
             return Err(StoreError::Exists(dir.to_owned()));
         }
+        let there = dir.exists();
         std::fs::create_dir_all(dir).map_err(|source| StoreError::Dir { path: dir.to_owned(), source })?;
-        let sql = Connection::open(&path).map_err(|source| StoreError::Sql { path: path.clone(), source })?;
-        let mut store = Store { sql, path, open: false };
+        Store::make(&path, info, steps).inspect_err(|_| {
+            // A run that could not begin must not stand in the way of the next. All this was made just now.
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let _ = std::fs::remove_file(dir.join(format!("{FILE}{suffix}")));
+            }
+            if !there {
+                let _ = std::fs::remove_dir(dir);
+            }
+        })
+    }
+
+    fn make(path: &Path, info: &RunInfo, steps: &[Step]) -> Result<Store, StoreError> {
+        let sql = Connection::open(path).map_err(|source| StoreError::Sql { path: path.to_owned(), source })?;
+        let mut store = Store { sql, path: path.to_owned(), open: false, writes: true };
         store.set_up()?;
         store.try_sql(|sql| {
             sql.execute_batch(TABLES)?;
@@ -126,6 +157,33 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens the store of a results directory to read it. Nothing is written: it may be somebody else's, or on a disk
+    /// that can only be read.
+    ///
+    /// # Errors
+    /// When there is none, it is newer than this program, or can't be read.
+    pub fn open_to_read(dir: &Path) -> Result<Store, StoreError> {
+        let path = dir.join(FILE);
+        if !path.is_file() {
+            return Err(StoreError::Missing(dir.to_owned()));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let name: String = path.display().to_string().chars().map(escaped).collect();
+        let open = |options: &str| {
+            let sql = Connection::open_with_flags(format!("file:{name}{options}"), flags)
+                .map_err(|source| StoreError::Sql { path: path.clone(), source })?;
+            let store = Store { sql, path: path.clone(), open: false, writes: false };
+            store.check_version()?;
+            Ok(store)
+        };
+        // A run that was killed left a log beside the file, which takes a writable directory to read; without one the
+        // file alone is what there is.
+        match open("") {
+            Err(StoreError::Sql { .. }) => open("?immutable=1"),
+            other => other,
+        }
+    }
+
     /// Opens the store of a results directory.
     ///
     /// # Errors
@@ -136,16 +194,20 @@ impl Store {
             return Err(StoreError::Missing(dir.to_owned()));
         }
         let sql = Connection::open(&path).map_err(|source| StoreError::Sql { path: path.clone(), source })?;
-        let mut store = Store { sql, path: path.clone(), open: false };
+        let mut store = Store { sql, path, open: false, writes: true };
+        store.check_version()?;
         store.set_up()?;
-        let found: i32 = store.try_sql(|sql| sql.pragma_query_value(None, "user_version", |r| r.get(0)))?;
-        if found > SCHEMA {
-            return Err(StoreError::Newer { path, found });
-        }
-        if found < 1 {
-            return Err(StoreError::Damaged { path, what: "it has no tables".into() });
-        }
         Ok(store)
+    }
+
+    fn check_version(&self) -> Result<(), StoreError> {
+        let found: i32 = self.try_sql(|sql| sql.pragma_query_value(None, "user_version", |r| r.get(0)))?;
+        let path = self.path.clone();
+        match found {
+            _ if found > SCHEMA => Err(StoreError::Newer { path, found }),
+            _ if found < 1 => Err(StoreError::Damaged { path, what: "it has no tables".into() }),
+            _ => Ok(()),
+        }
     }
 
     fn set_up(&mut self) -> Result<(), StoreError> {

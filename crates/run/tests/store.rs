@@ -70,7 +70,7 @@ fn objects(until: u64) -> Made {
 }
 
 fn filled(dir: &Path) -> Store {
-    let mut store = Store::create(dir, &info(), &[step()]).unwrap();
+    let mut store = Store::create(dir, &info(), &[step()]).expect("it is made");
     for (at, kind) in [
         (1, EventKind::AttemptStarted { step: 0, repeat: 2 }),
         (2, EventKind::LoadStarted),
@@ -83,9 +83,9 @@ fn filled(dir: &Path) -> Store {
         (9, EventKind::Fact(Fact { moment: "before".into(), source: "s".into(), text: "t\n".into(), error: None })),
         (10, EventKind::Note { text: "n".into() }),
     ] {
-        store.event(&event(at, kind)).unwrap();
+        store.event(&event(at, kind)).expect("it is stored");
     }
-    store.commit().unwrap();
+    store.commit().expect("it is stored");
     store
 }
 
@@ -97,7 +97,7 @@ fn what_goes_in_comes_out() {
     store.event(&event(11, EventKind::AttemptEnded(end.clone()))).unwrap();
     store.end(99).unwrap();
     drop(store);
-    let run = Store::open(dir.path()).unwrap().read().unwrap();
+    let run = Store::open_to_read(dir.path()).unwrap().read().unwrap();
     assert_eq!(run.info, RunInfo { ended_unix_ns: Some(99), ..info() });
     assert_eq!(run.steps, [step()]);
     let attempt = &run.attempts[0];
@@ -116,7 +116,7 @@ fn a_torso_opens_with_what_was_committed() {
     store.event(&event(12, EventKind::Sample(sample(12)))).unwrap();
     // As `kill -9` leaves it: nothing is closed, nothing more is committed.
     std::mem::forget(store);
-    let run = Store::open(dir.path()).unwrap().read().unwrap();
+    let run = Store::open_to_read(dir.path()).unwrap().read().unwrap();
     assert_eq!(run.attempts[0].samples.len(), 2);
     assert_eq!((run.info.ended_unix_ns, run.attempts[0].end.is_none()), (None, true));
 }
@@ -162,7 +162,7 @@ fn damage_is_said_and_does_not_panic() {
     let sql = rusqlite::Connection::open(dir.path().join(STORE_FILE)).unwrap();
     sql.execute("UPDATE step SET json = '{}'", []).unwrap();
     drop(sql);
-    let error = Store::open(dir.path()).unwrap().read().unwrap_err().to_string();
+    let error = Store::open_to_read(dir.path()).unwrap().read().unwrap_err().to_string();
     assert!(error.contains("damaged") && error.contains("step"), "{error}");
 }
 

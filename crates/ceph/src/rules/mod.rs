@@ -8,6 +8,7 @@ use fathom_model::{Fact, Finding, RunData, Severity, Step};
 mod client;
 mod compression;
 mod copies;
+mod corrupt;
 mod debug_level;
 mod depth;
 mod disturbance;
@@ -45,6 +46,7 @@ pub struct Rule {
 
 /// All rules.
 pub const RULES: &[Rule] = &[
+    Rule { about: "wrong data read back", check: corrupt::read },
     Rule { about: "health before the run", check: health::before },
     Rule { about: "scrub, recovery, snapshot trimming and inactive PGs during the run", check: disturbance::during },
     Rule { about: "OSDs down or out during the run", check: osd_down::during },

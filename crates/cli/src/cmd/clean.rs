@@ -17,7 +17,7 @@ pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
         connect.user = asked.user;
     }
     let control = || Control::open(Transport::local()?, connect);
-    let cleaned = clean(&mut store, m.get_flag("kept"), control, |what| eprintln!("removing {what}"))?;
+    let cleaned = clean(&mut store, m.get_flag("kept"), control, |what| out::say(format!("removing {what}")))?;
     if m.get_flag("json") {
         out::json(&serde_json::json!({
             "entries": cleaned.entries,
@@ -31,7 +31,7 @@ pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
         out::print(&format!("removed {} objects and pools of {} ledger entries", cleaned.removed, cleaned.entries))?;
     }
     if !cleaned.kept.is_empty() {
-        eprintln!("{} entries were kept on purpose: --kept removes them", cleaned.kept.len());
+        out::say(format!("{} entries were kept on purpose: --kept removes them", cleaned.kept.len()));
     }
     match cleaned.left.first() {
         None => Ok(ExitCode::Ok),

@@ -11,6 +11,10 @@ pub fn execute(m: &clap::ArgMatches, campaign: Campaign, control: Option<Arc<Con
     let cancel = live::on_signals()?;
     let observers = live::observers(&campaign, m.get_flag("quiet"));
     let outcome = fathom_run::run(campaign, control, observers, &cancel)?;
+    // Said first: what follows may fail to read what could not be written.
+    for message in &outcome.messages {
+        out::say(format!("fathom: {message}"));
+    }
     let analysis = analyse(&report::read(&dir)?);
     let html = dir.join("report.html");
     let written = std::fs::write(&html, report::html(&analysis)?);
@@ -20,15 +24,12 @@ pub fn execute(m: &clap::ArgMatches, campaign: Campaign, control: Option<Arc<Con
     } else {
         report::print_text(&analysis)?;
     }
-    for message in &outcome.messages {
-        eprintln!("fathom: {message}");
-    }
     if outcome.exit == ExitCode::Interrupted {
-        eprintln!("fathom: stopped; what was measured is stored, what was made is removed as told above");
+        out::say("fathom: stopped; what was measured is stored, what was made is removed as told above");
     }
     match written {
-        Ok(()) => eprintln!("results: {}\nreport:  {}", dir.display(), html.display()),
-        Err(e) => eprintln!("results: {}\nfathom: cannot write {}: {e}", dir.display(), html.display()),
+        Ok(()) => out::say(format!("results: {}\nreport:  {}", dir.display(), html.display())),
+        Err(e) => out::say(format!("results: {}\nfathom: cannot write {}: {e}", dir.display(), html.display())),
     }
     Ok(outcome.exit)
 }

@@ -24,7 +24,7 @@ fn up(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
     if asked.iter().all(|a| m.value_source(a) != Some(clap::parser::ValueSource::CommandLine))
         && let Some(made) = as_made(&spec.dir)
     {
-        return show(m, &fathom_lab::up(&LabSpec { dir: spec.dir, ..made }, &mut |line| eprintln!("{line}"))?);
+        return show(m, &fathom_lab::up(&LabSpec { dir: spec.dir, ..made }, &mut |line| out::say(line))?);
     }
     let get = |name: &str| m.get_one::<Size>(name).map(|s| s.0);
     spec.osds = m.get_one::<u32>("osds").copied().unwrap_or(spec.osds);
@@ -36,7 +36,7 @@ fn up(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
             .ok_or_else(|| Fail::usage(format!("--conf {pair}: write KEY=VALUE, as in ceph.conf")))?;
         spec.conf.push((key.trim().to_owned(), value.trim().to_owned()));
     }
-    let info = fathom_lab::up(&spec, &mut |line| eprintln!("{line}"))?;
+    let info = fathom_lab::up(&spec, &mut |line| out::say(line))?;
     show(m, &info)
 }
 
@@ -67,7 +67,7 @@ fn status(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
 }
 
 fn down(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
-    let report = fathom_lab::down(&dir(m), &mut |line| eprintln!("{line}"))?;
+    let report = fathom_lab::down(&dir(m), &mut |line| out::say(line))?;
     if m.get_flag("json") {
         out::json(&report)?
     } else {

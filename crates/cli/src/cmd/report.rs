@@ -27,7 +27,7 @@ pub fn run(m: &clap::ArgMatches) -> Result<ExitCode, Fail> {
 
 /// Reads a run.
 pub fn read(dir: &Path) -> Result<RunData, Fail> {
-    Ok(Store::open(dir)?.read_with_findings()?)
+    Ok(Store::open_to_read(dir)?.read_with_findings()?)
 }
 
 /// The text report on stdout.

@@ -100,7 +100,11 @@ pub fn room_bytes(control: &Control, pool: Option<&str>, copies: u64) -> Option<
     let fact = fathom_model::Fact { moment: "before".into(), source: "ceph df".into(), text, error: None };
     let df = ClusterFacts::read([&fact]).df?;
     match pool {
-        Some(name) => df.pool(name).map(|p| p.max_avail_bytes),
+        // A pool that was just made is not in `df` yet: then what is free raw bounds it.
+        Some(name) => {
+            let told = df.pool(name).map(|p| p.max_avail_bytes).filter(|bytes| *bytes > 0);
+            Some(told.unwrap_or(df.avail_bytes / copies.max(1)))
+        }
         None => Some(df.avail_bytes / copies.max(1)),
     }
 }
