@@ -111,7 +111,10 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let pool = self.pool.clone();
         if let Err(error) = self.ceph(&["osd", "pool", "rm", &pool, &pool, "--yes-i-really-really-mean-it"]) {
-            eprintln!("xtask: pool {pool} is still there: {error:#}");
+            eprintln!(
+                "xtask: pool {pool} is still there ({error:#}): \
+                 `ceph osd pool rm {pool} {pool} --yes-i-really-really-mean-it`"
+            );
         }
     }
 }

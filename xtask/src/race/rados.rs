@@ -143,7 +143,7 @@ impl Race<'_> {
                 let theirs = self.theirs(w)?;
                 Pair::of(self.ours(w)?, theirs)
             };
-            eprintln!("{} pair {} of {count}: {}", w.name, pairs.len() + 1, pair.text());
+            eprintln!("{} pair {} ({count} undisturbed are wanted): {}", w.name, pairs.len() + 1, pair.text());
             pairs.push(pair);
         }
         Ok(pairs)
