@@ -51,7 +51,9 @@ const WORKLOADS: [Workload; 3] = [
 /// What is the same on both sides, what is not, and what each figure contains.
 const CONDITIONS: &str = "\
 Both: one pool and namespace, one client process, incompressible or not makes no difference (no compression). Writes make
-new objects, both without allocation hints (`rados bench --no-hints`), no ramp; each run's objects are removed before the next.
+new objects, both without allocation hints (`rados bench --no-hints`); each run's objects are removed before the next. Ours has
+a ramp of 1 s before its window: a window that begins with nothing in flight would miss `T` operations that theirs, with its drain,
+counts.
 Random reads of 4096 whole objects, not verified on either side; ours are written before each run, theirs once.
 IOPS: ours are operations completed in the measured window ÷ window; theirs are operations ÷ `Total time run`.
 CPU per operation: ours is the worker process, user and system, all threads, in the measured window ÷ operations in it;
@@ -156,7 +158,7 @@ impl Race<'_> {
         let mode = if w.write { "write" } else { "rand" };
         let more: &[&str] = if w.write { &[] } else { &["--max-objects", DATA_SET] };
         let place = ["rados", mode, "-c", &*conf, "-p", &self.cluster.pool, "-N", NAMESPACE];
-        let load = ["-b", w.block, "-t", DEPTH, "--duration", &*duration, "--ramp", "0s", "--repeat", "1"];
+        let load = ["-b", w.block, "-t", DEPTH, "--duration", &*duration, "--ramp", "1s", "--repeat", "1"];
         let deadline = Duration::from_secs(u64::from(self.seconds) + 300);
         let mark = Mark::now(&self.cluster.conf)?;
         let run = ours::bench(self.fathom, &[&place[..], &load[..], more].concat(), &self.cluster.scratch.0, deadline)?;
