@@ -224,9 +224,7 @@ impl Merger<'_> {
                 return;
             }
             let Waiting { tally, from } = entry.remove();
-            if let Ok(samples) = tally.samples(self.load) {
-                samples.into_iter().for_each(|s| emit(EventKind::Sample(s)));
-            }
+            tally.samples(self.load).into_iter().for_each(|s| emit(EventKind::Sample(s)));
             if tally.phase == Phase::Measure && tally.end_ns > tally.start_ns {
                 self.window_ns = (self.window_ns.0.min(tally.start_ns), self.window_ns.1.max(tally.end_ns));
                 self.rates.push(tally.ops() as f64 * 1e9 / (tally.end_ns - tally.start_ns) as f64);
@@ -257,16 +255,10 @@ impl Merger<'_> {
     fn account(self, cost: &Cost) -> Account {
         let window_ns = self.window_ns.1.saturating_sub(self.window_ns.0.min(self.window_ns.1));
         let mut end = AttemptEnd {
-            stop: StopReason::Duration,
-            issued: 0,
-            completed: 0,
-            failed: 0,
-            timed_out: 0,
-            unsent: 0,
             cpu_ns: cost.cpu_ns(window_ns),
             window_ns,
-            generator_lag_ns: 0,
             host_cpu_busy: cost.host_busy(),
+            ..AttemptEnd::not_started(StopReason::Duration)
         };
         let (mut abandoned, mut error) = (false, None);
         for lane in self.ends.into_iter().flatten() {

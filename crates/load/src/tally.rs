@@ -1,5 +1,4 @@
 //! Counters of one lane over one interval, and their merge over lanes into samples.
-use crate::layer::LoadError;
 use fathom_model::{ErrorClass, Latency, Load, Phase, Sample, Verb};
 use fathom_stats::Hist;
 
@@ -107,7 +106,7 @@ impl Tally {
 
     /// One sample per verb of the mix, with zeros where nothing happened: an interval without progress is a
     /// measurement too. A drain in which nothing happened is none.
-    pub(crate) fn samples(&self, load: &Load) -> Result<Vec<Sample>, LoadError> {
+    pub(crate) fn samples(&self, load: &Load) -> Vec<Sample> {
         let mut samples = Vec::new();
         for (verb, tally) in VERBS.into_iter().zip(&self.verbs) {
             if !load.has(verb) || (self.phase == Phase::Drain && tally.is_empty()) {
@@ -127,7 +126,7 @@ impl Tally {
                 service: latency(&tally.service),
             });
         }
-        Ok(samples)
+        samples
     }
 }
 
